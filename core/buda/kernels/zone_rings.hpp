@@ -24,6 +24,7 @@ class ZoneRings {
   const std::array<Executable, 3>& programs_;
   bool used_ = false;
   std::array<std::uint32_t, 3> read_ = {};
+  std::uint64_t dropped_ = 0;  // marks, where there are too many
 };
 
 }  // namespace buda::kernels

@@ -51,7 +51,8 @@ std::optional<KernelCycles::Measured> KernelCycles::measured(const arith::OpPlan
   kernels::ZoneMarks marks;
   if (std::holds_alternative<std::string>(kernels::run_part(kernels_, l1_, call, {0, 0}, core, marks))) return std::nullopt;
   if (marks.lost > 0 && warn_)
-    warn_(cat("op '", op.name, "': ", marks.lost, " marks of zones are lost, because they follow each other faster than they are taken"));
+    warn_(cat("op '", op.name, "': ", marks.lost,
+              " marks of zones are lost, because they follow each other too fast, or are more than a million"));
   Measured out{static_cast<double>(core.cycles()), {}};
   for (kernels::ZoneMark& mark : marks.marks)
     out.marks.push_back({std::move(mark.zone), static_cast<std::uint8_t>(mark.thread), mark.ends, mark.cycle / std::max(out.cycles, 1.0)});
