@@ -21,7 +21,7 @@ struct BalancerOptions {
   std::string chip_placement_policy = "MMIO_LAST";
   std::int64_t queue_entries = 2;
   std::int64_t microbatch = 1;
-  bool auto_transpose = false;
+  bool auto_transpose = true;
   bool dram_parameters = false;
   bool t_streaming = true;
   bool manual_t_streaming = false;

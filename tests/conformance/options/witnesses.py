@@ -141,7 +141,7 @@ WITNESSES = {
     "num-chips": [Witness("softmax", ["2"], given=["--device", "n300", "--policy", "single_op_per_epoch"])],
     "chip-ids": [Witness("softmax", ["0,1", "1"], given=["--device", "n300", "--policy", "single_op_per_epoch"])],
     "chip-placement-policy": [Witness("softmax", ["SNAKE"], given=["--device", "n300", "--num-chips", "2", "--policy", "single_op_per_epoch"])],
-    "auto-transpose": [Witness("wide", given=["--set", "op.a.grid=[1,9]"])],
+    "auto-transpose": [Witness("wide", ["false"], given=["--set", "op.a.grid=[1,9]"])],
     "dram-parameters": [Witness("mlp")],
     "t-streaming": [Witness("tall")],
     "manual-t-streaming": [Witness("tall", ["true"])],
