@@ -202,13 +202,13 @@ TEST(QueueTimes, ResultsThatAreReadManyTimesAreBetterSpread) {
   for (const OpModel& model : context.models(read_once)) EXPECT_EQ(times.read_again(read_once, model), 0);
 }
 
-// Two messages meet on as many links as the networks' own rules say.
+// Two messages meet on as many links as the networks' own rules say, and at the ports where both begin or end.
 TEST(ChipLinks, AreThoseThatMessagesPass) {
   const device::DeviceDescriptor& device = board("n150");
   const ChipLinks links(device);
   OpModel whole;
   whole.grid = device.grid();
-  using Hops = std::set<std::tuple<std::int32_t, pipes::NocAxis, std::int32_t, std::int32_t>>;
+  using Hops = std::set<std::size_t>;  // numbers of links and ports
   struct Way {
     std::vector<double> bytes;
     Hops hops;
@@ -225,8 +225,14 @@ TEST(ChipLinks, AreThoseThatMessagesPass) {
     Way out;
     out.bytes.assign(links.count(), 0);
     links.add(intake, whole, {}, {}, 1, out.bytes);
-    pipes::for_each_hop(m.noc, device.noc_of_worker(m.from), device.noc_of_worker(m.last), device.noc,
-                        [&](pipes::NocAxis axis, device::NocCoord at) { out.hops.emplace(m.noc, axis, at.x, at.y); });
+    const device::NocCoord from = device.noc_of_worker(m.from), to = device.noc_of_worker(m.last);
+    pipes::for_each_hop(m.noc, from, to, device.noc, [&](pipes::NocAxis axis, device::NocCoord at) {
+      out.hops.insert(pipes::link_number(m.noc, axis, at, device.noc));
+    });
+    if (from != to) {
+      out.hops.insert(pipes::port_number(m.noc, pipes::NocPort::output, from, device.noc));
+      out.hops.insert(pipes::port_number(m.noc, pipes::NocPort::input, to, device.noc));
+    }
     return out;
   };
   std::size_t meetings = 0;

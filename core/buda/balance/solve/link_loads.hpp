@@ -83,12 +83,12 @@ class IntakeBook {
   std::unordered_map<EdgeKey, std::optional<Intake::Route>, EdgeKeyHash> routes_;
 };
 
-// The links of a chip by number, and what passes them.
+// The links of a chip, and what each node gives to a network or takes from it, by number, and what passes them.
 class ChipLinks {
  public:
   explicit ChipLinks(const device::DeviceDescriptor& device);
 
-  std::size_t count() const { return nodes() * 4; }
+  std::size_t count() const { return nodes() * 8; }
   // Bytes per cycle of a link, and what the other network takes over.
   double rate() const { return rate_; }
   // Adds the bytes of an op that stands at `place` to the links that they pass. `standing(op)`: a producer's PlacedOp.
@@ -103,6 +103,16 @@ class ChipLinks {
     double* const columns = rows + nodes();
     add_run(rows + (noc == 0 ? from.y : to.y) * size_.x, size_.x, noc == 0, from.x, to.x, amount);
     add_run(columns + (noc == 0 ? to.x : from.x) * size_.y, size_.y, noc == 0, from.y, to.y, amount);
+    if (from == to) return;
+    give(noc, from, amount, bytes);
+    take(noc, to, amount, bytes);
+  }
+  // By the ports of a node, which follow the links.
+  void give(std::int32_t noc, device::NocCoord node, double amount, std::vector<double>& bytes) const {
+    bytes[(4 + 2 * static_cast<std::size_t>(noc)) * nodes() + number(node)] += amount;
+  }
+  void take(std::int32_t noc, device::NocCoord node, double amount, std::vector<double>& bytes) const {
+    bytes[(5 + 2 * static_cast<std::size_t>(noc)) * nodes() + number(node)] += amount;
   }
   // Links from `from` to `to` of a ring of `length`, along growing places or the other way.
   static void add_run(double* ring, std::int32_t length, bool grows, std::int32_t from, std::int32_t to, double amount) {

@@ -1,4 +1,5 @@
-// Descent: one pipe or one port is changed at a time, as long as the sum over links of (load / highest load)^4 gets smaller. The power
+// Descent: one pipe or one port of DRAM is changed at a time, as long as the sum over links, and over what nodes give and take, of
+// (load / highest load)^4 gets smaller. The power
 // leaves little but the busy links; with a higher one, epochs that have several of them take longer on target `grid`.
 #include <buda/pipes/build/balance_networks.hpp>
 
@@ -55,18 +56,20 @@ struct QueuedBuffer {
   bool is_open = false;                                   // whether its port is not fixed
 };
 
-// The links of both networks by number; the two have none in common.
+// The links of both networks, and the ports of nodes, by number; the two networks have none in common.
 class Links {
  public:
-  explicit Links(device::NocSize size) : size_(size), bytes_(static_cast<std::size_t>(size.x) * static_cast<std::size_t>(size.y) * 4, 0) {}
+  explicit Links(device::NocSize size) : size_(size), bytes_(link_and_port_count(size), 0) {}
 
   std::size_t count() const { return bytes_.size(); }
   double operator[](std::size_t link) const { return bytes_[link]; }
   // visit(number of a link)
   template <class Visit>
   void on_way(std::int32_t noc, NocCoord from, NocCoord to, Visit visit) const {
-    if (!size_.contains(from) || !size_.contains(to)) return;
+    if (!size_.contains(from) || !size_.contains(to) || from == to) return;
+    visit(port_number(noc, NocPort::output, from, size_));
     for_each_hop(noc, from, to, size_, [&](NocAxis axis, NocCoord node) { visit(link_number(noc, axis, node, size_)); });
+    visit(port_number(noc, NocPort::input, to, size_));
   }
   void add(const Way& way, double sign) {
     for (const LinkBytes& l : way) bytes_[l.link] += sign * l.bytes;
@@ -181,7 +184,7 @@ class Networks {
     transfers_.push_back(std::move(transfer));
   }
 
-  // A message to several cores loads each link of its tree once.
+  // A message to several cores loads each link of its tree once, and so the port of the core that sends it.
   void pass_on(const Pipe& pipe, std::size_t group, NocCoord from, double bytes) {
     std::set<std::size_t> tree;
     for (Id id : pipe.outputs[group])

@@ -24,6 +24,18 @@ inline std::size_t link_number(std::int32_t noc, NocAxis axis, device::NocCoord 
          static_cast<std::size_t>(node.x);
 }
 
+// How a node gives to a network and takes from it: each is as wide as a link.
+enum class NocPort : std::uint8_t { output, input };
+
+// Number of a node's port, after those of all links; the chip has 4 for each node.
+inline std::size_t port_number(std::int32_t noc, NocPort port, device::NocCoord node, device::NocSize size) {
+  const auto lane = static_cast<std::size_t>(4 + 2 * noc + (port == NocPort::output ? 0 : 1));
+  return (lane * static_cast<std::size_t>(size.y) + static_cast<std::size_t>(node.y)) * static_cast<std::size_t>(size.x) +
+         static_cast<std::size_t>(node.x);
+}
+// Links and ports.
+inline std::size_t link_and_port_count(device::NocSize size) { return static_cast<std::size_t>(size.x) * static_cast<std::size_t>(size.y) * 8; }
+
 // Calls visit(axis, node) for each node on the way that passes a message on: network 0 goes along x first, network 1 along y. Both nodes
 // are on the grid. O(hops).
 template <class Visit>
