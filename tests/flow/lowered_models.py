@@ -5,6 +5,7 @@
 
 FOLDER, or $BUDA_MODELS_DIR, holds NAME.onnx, NAME.inputs.npz and NAME.outputs.npz, computed by the framework; without NAME all that are known
 and there. For each model the device graph is evaluated in fp32 and in its formats, with the standard ones and with weights as block floats, and compared.
+Where NAME.pt is there too, the same model as TorchScript must have the same results, and as many ops on the device within 5 %.
 Printed is a line of a table: ops imported, ops on the device by kind, the largest difference in fp32 (as a part of the range), and the
 correlations in formats. Ends with 1 when a model is not as it must be, with 77 when none is there.
 """
@@ -24,6 +25,7 @@ import zipfile
 LEAST_CORRELATION = 0.99999
 MOST_ERROR = 1e-3  # of the range
 LEAST_CORRELATION_IN_FORMATS = 0.99
+MORE_OPS_OF_TORCHSCRIPT = 0.05
 SOURCES = {"input", "output", "parameter", "constant", "to_device", "to_host"}
 HOST_OPS = {"gather"}  # embeddings
 ROW = "{:13} {:>8} {:>6} {:>8} {:>7} {:>9} {:>6} {:>6} {:>10} {:>12} {:>12} {:>9} {:>9}"
@@ -112,13 +114,37 @@ def compared(text, limits):
     return correlation, error
 
 
+def check_torchscript(tools, folder, name, inputs, limits, device_ops, work):
+    """The same model as TorchScript saves it, whose inputs are called as the parameters of its function."""
+    names = ["ids", "mask"] if name.startswith(("bert", "gpt2")) else ["x"]
+    graph, lowered, data = (work / f"{name}.torchscript.{ending}" for ending in ("graph.json", "device.graph.json", "npz"))
+    shapes = []
+    with zipfile.ZipFile(folder / f"{name}.inputs.npz") as given, zipfile.ZipFile(data, "w") as renamed:
+        for new, node in zip(names, inputs, strict=True):
+            renamed.writestr(f"{new}.npy", given.read(f"{node['name']}.npy"))
+            (of,) = node["types"]
+            shapes += ["--input-shape", f"{new}={','.join(map(str, of['shape']))}:{of['dtype']}"]
+    run(tools / "importer", folder / f"{name}.pt", *shapes, "-o", graph)
+    table = run(tools / "runner", graph, "--inputs", data, "--expect", folder / f"{name}.outputs.npz", "--pcc", "0")
+    correlation, error = compared(table, limits)
+    run(tools / "optimizer", graph, "--device", "n150", "-o", lowered)
+    ops = counts(lowered)["device"]
+    problems = []
+    if not correlation >= LEAST_CORRELATION or math.isnan(error) or error > MOST_ERROR:
+        problems.append(f"as TorchScript the correlation is {correlation} and the difference {error} of the range")
+    if abs(ops - device_ops) > MORE_OPS_OF_TORCHSCRIPT * device_ops:
+        problems.append(f"as TorchScript there are {ops} ops on the device, as ONNX {device_ops}")
+    return problems
+
+
 def check(tools, folder, name, work):
     problems = []
     graph, lowered = work / f"{name}.graph.json", work / f"{name}.device.graph.json"
     data = folder / f"{name}.inputs.npz", folder / f"{name}.outputs.npz"
     limits = ranges(data[1])
     run(tools / "importer", folder / f"{name}.onnx", "-o", graph)
-    imported = sum(n["op"] not in SOURCES for n in nodes_of(graph))
+    imported_nodes = nodes_of(graph)
+    imported = sum(n["op"] not in SOURCES for n in imported_nodes)
 
     def evaluate(formats, *options):
         run(tools / "optimizer", graph, "--device", "n150", *options, "-o", lowered)
@@ -135,6 +161,9 @@ def check(tools, folder, name, work):
     for what, most, is_now in zip(("ops on the device", "pickers", "copies", "transposes"), KNOWN[name], found):
         if is_now > most:
             problems.append(f"there are {is_now} {what}, and {most} are enough")
+    if (folder / f"{name}.pt").exists():
+        inputs = [n for n in imported_nodes if n["op"] == "input"]
+        problems += check_torchscript(tools, folder, name, inputs, limits, c["device"], work)
     in_formats = [evaluate("exact")[0], evaluate("exact", "--enable-bfp8-conversion")[0]]
     for what, is_now in zip(("its formats", "its formats with block floats for weights"), in_formats):
         if not is_now >= LEAST_CORRELATION_IN_FORMATS:
