@@ -65,6 +65,11 @@ set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
 set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "${about} the library and its plugins.")
 # CPack's own would take the plugins for libraries to link with, and call ldconfig by scripts.
 file(WRITE "${made}/shlibs" "libbuda ${BUDA_ABI} libopenbuda${BUDA_ABI} (= ${version})\n")
+get_property(late_libraries GLOBAL PROPERTY BUDA_LATE_LIBRARIES)
+foreach(late IN LISTS late_libraries)
+  get_target_property(late_name ${late} OUTPUT_NAME)
+  file(APPEND "${made}/shlibs" "lib${late_name} ${BUDA_ABI} libopenbuda${BUDA_ABI} (= ${version})\n")
+endforeach()
 file(WRITE "${made}/triggers" "activate-noawait ldconfig\n")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA "${made}/shlibs;${made}/triggers")
 
