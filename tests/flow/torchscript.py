@@ -96,6 +96,9 @@ def in_place(a):
 
 
 EXPRESSIONS["in_place"] = (in_place, [x])
+EXPRESSIONS["windows"] = (lambda a: (a.unfold(2, 3, 2), a.unfold(0, 2, 1), a.unfold(-1, 9, 1), F.unfold(a, 3), F.unfold(a, (2, 3), dilation=(2, 1), padding=(1, 2), stride=(2, 3)), F.unfold(a[0], 2)), [image()])
+EXPRESSIONS["slices_at_places"] = (lambda a, i: (a.index_add(2, i[0] % 5, a[:, :, 1:]), a.index_add(0, i[1, :2], a[:2], alpha=2), a.index_copy(1, torch.tensor([3, 0]), a[:, 1:3] * 2),
+                                                 torch.zeros(3, 4, 5).index_add_(1, i[0], a)), [x, index])
 
 
 class Recurrent(nn.Module):
@@ -110,6 +113,27 @@ class Recurrent(nn.Module):
         d, g = self.gru(b)
         e, _ = self.rnn(d)
         return {"sequence": e, "h": h, "c": c, "g": g}
+
+
+class Cells(nn.Module):
+    """Recurrent cells, whose steps the model counts itself."""
+
+    def __init__(self):
+        super().__init__()
+        self.lstm, self.gru = nn.LSTMCell(6, 5), nn.GRUCell(5, 7, bias=False)
+        self.tanh, self.relu = nn.RNNCell(7, 4), nn.RNNCell(4, 3, nonlinearity="relu")
+
+    def forward(self, a):
+        h = torch.zeros(a.size(0), 5)
+        c, g, t, r = h, torch.zeros(a.size(0), 7), torch.zeros(a.size(0), 4), torch.zeros(a.size(0), 3)
+        found = []
+        for i in range(a.size(1)):
+            h, c = self.lstm(a[:, i], (h, c))
+            g = self.gru(h, g)
+            t = self.tanh(g, t)
+            r = self.relu(t, r)
+            found.append(r)
+        return torch.stack(found, 1), c
 
 
 class Bert(nn.Module):
@@ -178,6 +202,7 @@ ids = torch.randint(0, 50, (2, 9))
 NETWORKS = {
     "cnn": (cnn, [image()]),
     "recurrent": (Recurrent, [image(2, 8, 6)]),
+    "cells": (Cells, [image(2, 4, 6)]),
     "bert": (Bert, [ids, (torch.arange(9) < torch.tensor([[9], [6]])).long(), torch.zeros_like(ids)]),
     "generator": (Generator, [image(2, 9, 16)]),
     "branches": (Branches, [image(1, 4, 16, 12)]),

@@ -67,6 +67,32 @@ Result<Value> index_scatter(Call& n) {
   return n.tensor(n.result().op("scatter_elements", {x, indices, updates}, std::move(attrs)));
 }
 
+// Whole slices at places along one axis. An op of ours wants a place for each element.
+Result<Value> index_add_or_copy(Call& n) {
+  BUDA_ASSIGN(auto type, n.type("self"));
+  BUDA_ASSIGN(auto axis, n.axis_or("dim", 0, type.shape.rank()));
+  BUDA_ASSIGN(double alpha, n.real_or("alpha", 1));
+  BUDA_ASSIGN(Ref indices, places(n, n["index"]));
+  BUDA_ASSIGN(Shape at, n.shape_of(indices));
+  BUDA_ASSIGN(Ref updates, operand(n, "source", type.dtype));
+  BUDA_ASSIGN(Shape given, n.shape_of(updates));
+  const auto along = static_cast<std::size_t>(axis);
+  if (at.rank() != 1 || given.rank() != type.shape.rank() || given.rank() == 0 || given[along] != at[0])
+    return n.refuse(cat("its source is ", given.text(), " and its index ", at.text(), "; a slice for each place is needed"));
+  if (alpha != 1) {
+    Ref factor = n.number(alpha, type.dtype);
+    updates = n.step("updates").multiply(updates, factor);
+  }
+  Dims sizes(given.rank(), 1);
+  sizes[along] = at[0];
+  indices = n.step("index").reshape(indices, Shape(std::move(sizes)));
+  indices = n.step("places").broadcast(indices, given);
+  Ref x = n.ref("self");
+  ops::AttrMap attrs{{"dim", axis}};
+  if (n.importer().name == "index_add") attrs["reduction"] = std::string("add");
+  return n.tensor(n.result().op("scatter_elements", {x, indices, updates}, std::move(attrs)));
+}
+
 // ---- x[a, :, b, …]
 
 struct Indices {
@@ -219,6 +245,8 @@ constexpr OpImporter kIndexingOps[] = {
     {"embedding", "weight indices padding_idx scale_grad_by_freq sparse", index_embedding},
     {"gather", "self dim index sparse_grad", index_gather},
     {"index", "self indices", index_index, "", "masks must be known"},
+    {"index_add", "self dim index source alpha", index_add_or_copy},
+    {"index_copy", "self dim index source", index_add_or_copy},
     {"index_put", "self indices values accumulate", index_put, "", "of the first axes; masks must be known"},
     {"index_select", "self dim index", index_select},
     {"one_hot", "self num_classes", index_one_hot},

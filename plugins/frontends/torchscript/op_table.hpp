@@ -43,5 +43,7 @@ std::span<const OpImporter> resizing_ops();
 std::span<const OpImporter> recurrent_ops();
 std::span<const OpImporter> attention_ops();
 std::span<const OpImporter> padding_ops();
+std::span<const OpImporter> cell_ops();
+std::span<const OpImporter> sliding_ops();
 
 }  // namespace buda::torchscript

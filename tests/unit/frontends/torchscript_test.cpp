@@ -352,6 +352,11 @@ TEST_F(TorchScript, PartsAndPlaces) {
       {"torch.arange(1, 7, 2, dtype=6)", {1, 3, 5}},
       {"torch.constant_pad_nd(x, [1, -1], 0.5)", {0.5f, 1, 2, 0.5f, 4, 5}},
       {"torch.adaptive_avg_pool1d(x, [2])", {1.5f, 2.5f, 4.5f, 5.5f}},
+      {"torch.unfold(x, 1, 2, 1)", {1, 2, 2, 3, 4, 5, 5, 6}},
+      {"torch.unfold(x, 0, 2, 1)", {1, 4, 2, 5, 3, 6}},
+      {"torch.im2col(torch.unsqueeze(x, 0), [2, 2], [1, 1], [0, 0], [1, 1])", {1, 2, 2, 3, 4, 5, 5, 6}},
+      {"torch.index_add(x, 1, torch.tensor([2, 2]), torch.tensor([[1., 2.], [3., 4.]]))", {1, 2, 6, 4, 5, 13}},
+      {"torch.index_copy(x, 0, torch.tensor([1]), torch.tensor([[9., 8., 7.]]))", {1, 2, 3, 9, 8, 7}},
   };
   for (const auto& [call, expected] : cases) {
     SCOPED_TRACE(call);
