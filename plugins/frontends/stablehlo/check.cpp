@@ -35,12 +35,25 @@ class FunctionCheck {
     for (const Operation& op : r.operations) operation(op);
   }
 
+  // Bytecode has no lines.
+  static std::string place(const Operation& op) { return op.line == 0 ? cat("value ", op.label) : cat("line ", op.line); }
+
   void operation(const Operation& op) {
     const bool ends = op.name == "func.return" || op.name == "stablehlo.return" || op.name == "chlo.return";
     if (!ends && find_importer(op.name) == nullptr) {
-      unsupported_.add(op.name, cat("operator ", op.name), std::string(out_of_scope(op.name)),
-                       op.line == 0 ? cat("value ", op.label) : cat("line ", op.line));
+      unsupported_.add(op.name, cat("operator ", op.name), std::string(out_of_scope(op.name)), place(op));
       return;
+    }
+    if (op.name == "stablehlo.custom_call" && !op.results.empty()) {
+      const Attribute* attribute = op.attributes.find("call_target_name");
+      const auto* target = attribute == nullptr ? nullptr : attribute->as<std::string>();
+      const std::string name = target == nullptr ? std::string() : *target;
+      if (!is_known_target(name))
+        unsupported_.add(
+            cat(op.name, ' ', name), cat("operator ", op.name, " of '", name, "'"),
+            "it calls code outside of the file; export the model for the CPU without custom calls, or compute this part before "
+            "or after the model",
+            place(op));
     }
     for (std::string_view by : {"callee", "decomposition"})
       if (const Attribute* attribute = op.attributes.find(by))

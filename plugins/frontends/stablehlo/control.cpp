@@ -110,28 +110,24 @@ Result<void> map(OpCall& n) {
   return output_all(n, std::move(results));
 }
 
-// Names that only mark a value, or whose results nobody uses.
+// Targets of custom calls that only mark a value.
+constexpr std::string_view kMarks[] = {"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "annotate_device_placement"};
+constexpr std::string_view kTopK = "mhlo.topk";
+
+// Others are found before (check.cpp), but where they have no result.
 Result<void> custom_call(OpCall& n) {
   const std::string target = n.text("call_target_name");
-  for (std::string_view name : {"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "annotate_device_placement", "mhlo.topk"}) {
-    if (target != name) continue;
-    if (name != "mhlo.topk") return output_all(n, operands(n));
-    BUDA_TRY(n.expect_inputs(1, 1));
-    const Attribute* attributes = n.attribute("mhlo.attributes");
-    const auto* group = attributes == nullptr ? nullptr : attributes->as<Attributes>();
-    if (group == nullptr) return n.refuse("its attributes are missing");
-    BUDA_ASSIGN(std::int64_t k, n.integer_in(*group, "k", 0));
-    const Ref values = n.op("topk", {n.real(0)}, {{"k", k}, {"dim", std::int64_t{-1}}});
-    n.output(values);
-    if (values.valid()) n.output(n.cast(Ref(values.node, 1), DType::i32), 1);
-    return success();
-  }
   if (n.result_count() == 0) return success();
-  Diagnostic d = n.refuse(cat("calls '", target,
-                              "', which is code outside of the file; Sharding, SPMDFullToShardShape, SPMDShardToFullShape, "
-                              "annotate_device_placement and mhlo.topk are known"));
-  d.hint = "export the model for the CPU without custom calls, or compute this part before or after the model";
-  return d;
+  if (target != kTopK) return output_all(n, operands(n));
+  BUDA_TRY(n.expect_inputs(1, 1));
+  const Attribute* attributes = n.attribute("mhlo.attributes");
+  const auto* group = attributes == nullptr ? nullptr : attributes->as<Attributes>();
+  if (group == nullptr) return n.refuse("its attributes are missing");
+  BUDA_ASSIGN(std::int64_t k, n.integer_in(*group, "k", 0));
+  const Ref values = n.op("topk", {n.real(0)}, {{"k", k}, {"dim", std::int64_t{-1}}});
+  n.output(values);
+  if (values.valid()) n.output(n.cast(Ref(values.node, 1), DType::i32), 1);
+  return success();
 }
 
 Result<void> tuple(OpCall& n) {
@@ -170,6 +166,10 @@ constexpr OpImporter kControlOps[] = {
 };
 
 }  // namespace
+
+bool is_known_target(std::string_view target) {
+  return target == kTopK || std::find(std::begin(kMarks), std::end(kMarks), target) != std::end(kMarks);
+}
 
 std::span<const OpImporter> control_ops() { return kControlOps; }
 

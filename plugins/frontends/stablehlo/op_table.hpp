@@ -32,6 +32,8 @@ struct OpImporter {
 const OpImporter* find_importer(std::string_view name);
 // In the order of their names.
 std::vector<const OpImporter*> all_importers();
+// Whether it is known what stablehlo.custom_call does with this target.
+bool is_known_target(std::string_view target);
 // Why an operation is not read.
 std::string_view out_of_scope(std::string_view name);
 

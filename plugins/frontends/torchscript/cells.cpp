@@ -1,4 +1,5 @@
-// One step of recurrent layers, as `nn.LSTMCell`, `nn.GRUCell` and `nn.RNNCell` call it: products of input and state, and what becomes of them.
+// One step of recurrent layers, as `nn.LSTMCell`, `nn.GRUCell` and `nn.RNNCell` call it: products of input and state, and what becomes of
+// them.
 #include "call.hpp"
 
 #include <buda/base/text.hpp>

@@ -42,7 +42,8 @@ Result<Value> slide_unfold(Call& n) {
   BUDA_ASSIGN(auto step, n.integer("step"));
   if (shape.rank() == 0) return n.refuse("its input is a single number");
   auto windows = windows_along(shape[static_cast<std::size_t>(axis)], size, step, 1);
-  if (!windows) return n.refuse(cat("windows of ", size, " elements with steps of ", step, " do not fit axis ", axis, " of ", shape.text()));
+  if (!windows)
+    return n.refuse(cat("windows of ", size, " elements with steps of ", step, " do not fit axis ", axis, " of ", shape.text()));
   Ref x = n.ref("self"), at = n.constant(windows->places(false));
   Ref parts = n.step("parts").op("gather", {x, at}, {{"dim", axis}});
   Dims order(shape.rank() + 1);
@@ -70,7 +71,8 @@ Result<Value> slide_im2col(Call& n) {
   for (std::size_t i = 0; i < 2; ++i) {
     if (padding[i] < 0 || padding[i] > kMostPlaces) return n.refuse(cat("its padding is ", padding[i]));
     along[i] = windows_along(sizes[2 + i] + 2 * padding[i], kernel[i], stride[i], dilation[i]);
-    if (!along[i]) return n.refuse(cat("windows of ", kernel[0], " by ", kernel[1], " elements do not fit an input of shape ", shape.text()));
+    if (!along[i])
+      return n.refuse(cat("windows of ", kernel[0], " by ", kernel[1], " elements do not fit an input of shape ", shape.text()));
   }
   if (padding[0] != 0 || padding[1] != 0) x = n.step("pad").pad(x, {0, 0, padding[0], padding[1]}, {0, 0, padding[0], padding[1]});
   Ref rows = n.constant(along[0]->places(true)), columns = n.constant(along[1]->places(true));
