@@ -18,6 +18,7 @@ void declare(cli::OptionSet& set, Options& o) {
   set.path("plan", o.plan, "FILE", "the host plan; default: the netlist's name with .plan.json");
   set.path("report", o.report, "FILE", "the placement report; default: the netlist's name with .report.json");
   set.path("picture", o.picture, "FILE", "draw each epoch's placement on the grid of workers, as SVG");
+  set.path("write-overrides", o.overrides, "FILE", "write the plan to FILE as options, with which --config makes the same netlist");
   set.path("settings", o.settings, "FILE", "write the options in effect to FILE, as tti-pack --settings reads them");
   cli::declare_device(set, o.device, "device to place for: a name of share/buda/devices or a descriptor file");
   compiler::declare(set, o);

@@ -15,6 +15,7 @@ struct Options : compiler::BalancerOptions {
   std::string plan;           // empty: beside the netlist
   std::string report;         // empty: beside the netlist
   std::string picture;        // empty: none
+  std::string overrides;      // the plan as options; empty: none
   std::string device = "n150";
   std::string settings;  // empty: not asked for
 };

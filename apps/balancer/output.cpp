@@ -2,8 +2,10 @@
 #include "apps/balancer/output.hpp"
 
 #include <buda/balance/emit/placement_picture.hpp>
+#include <buda/balance/emit/plan_overrides.hpp>
 #include <buda/base/text.hpp>
 #include <buda/cli/product_name.hpp>
+#include <buda/compiler/settings.hpp>
 #include <buda/graph/graph_file.hpp>
 #include <buda/host_plan/host_plan.hpp>
 #include <buda/tensor/tensor_file.hpp>
@@ -43,6 +45,7 @@ OutputFiles output_files(const Options& options) {
   out.plan = options.from_netlist ? "" : !options.plan.empty() ? options.plan : to_stream ? "" : host_plan::plan_file_for(out.netlist);
   out.report = !options.report.empty() ? options.report : to_stream ? "" : stem_of(out.netlist) + ".report.json";
   out.picture = options.picture;
+  out.overrides = options.overrides;
   if (!out.plan.empty() && out.plan != io::kStdStream) {
     out.tensors = stem_of(out.plan) + ".safetensors";
     out.host = stem_of(out.plan);
@@ -53,7 +56,7 @@ OutputFiles output_files(const Options& options) {
 std::vector<std::string> products(const Options& options) {
   OutputFiles files = output_files(options);
   // Tensors are written only where the graph brings new ones, and then they change with the plan.
-  return {files.netlist, files.plan, files.report, files.picture};
+  return {files.netlist, files.plan, files.report, files.picture, files.overrides};
 }
 
 namespace {
@@ -101,6 +104,11 @@ Result<void> write_outputs(const OutputFiles& files, const balance::Segments& se
   }
   if (!files.picture.empty()) {
     BUDA_ASSIGN(auto file, staged(host, files.picture, balance::placement_svg(balanced.report, *balanced.problem.device)));
+    all.push_back(std::move(file));
+  }
+  if (!files.overrides.empty()) {
+    BUDA_ASSIGN(const auto overrides, balance::plan_overrides(balanced.problem, balanced.choice));
+    BUDA_ASSIGN(auto file, staged(host, files.overrides, compiler::settings_text(overrides)));
     all.push_back(std::move(file));
   }
   BUDA_ASSIGN(auto netlist_file, staged(host, files.netlist, netlist_text));

@@ -19,6 +19,7 @@ struct OutputFiles {
   std::string plan;
   std::string report;
   std::string picture;
+  std::string overrides;
   std::string tensors;  // beside the plan
   std::string host;     // likewise: the stem of the host's graphs
 };

@@ -125,8 +125,9 @@ void set_models(const Problem& problem, const ModelOptions& options, unsigned th
 // A result of, say, a prime number of columns of tiles may have no grid that holds it; a few columns more may.
 void pad_misfits(Problem& problem, const ModelOptions& options, ChoiceSpace& space) {
   for (std::size_t i = 0; i < problem.ops.size(); ++i) {
-    // What the user's overrides leave without a model is told.
-    if (!space.models[i].models.empty() || space.overrides[i].blocks()) continue;
+    // What the user's overrides leave without a model is told, unless they are those of more columns.
+    const auto blocked = space.overrides[i].blocked_tiles();
+    if (!space.models[i].models.empty() || (space.overrides[i].blocks() && (!blocked || (*blocked)[1] <= problem.ops[i].out.ct))) continue;
     const OpId id(static_cast<OpId::rep>(i));
     const auto columns = padded_columns(problem, id, options, &space.overrides[i]);
     if (!columns) continue;

@@ -170,12 +170,14 @@ WITNESSES = {
     "op.NAME.t-stream-dir": [Witness("tall", ["op.a.t-stream-dir=n"])],
     "op.NAME.dram-parameters": [Witness("mlp", ["op.fc2.dram-parameters=true"]),
                                 Witness("mlp", ["op.fc2.dram-parameters=false"], given=["--dram-parameters"])],
+    "op.NAME.resident-inputs": [Witness("mlp", ["op.fc2.resident-inputs=[]"])],
+    "op.NAME.bands": [Witness("stride", ["op.y.picked.bands=1"], given=["--set", "op.y.picked.grid=[2,1]"])],
     "queue.NAME.dram": [Witness("mlp", ["queue.x.dram=[0,3]"])],
     "op.NAME.epoch-break": [Witness("chain", ["op.b.epoch-break=true"])],
 }
 
 # What is about a run of the tool or its files, and not about the model.
 NOT_ABOUT_THE_MODEL = {
-    "picture", "output", "device", "from-netlist", "harvested-rows", "settings", "pipeline", "list-passes", "passes", "stop-after", "print-after",
+    "picture", "write-overrides", "output", "device", "from-netlist", "harvested-rows", "settings", "pipeline", "list-passes", "passes", "stop-after", "print-after",
     "bisect-limit", "dump-dir", "timings", "verify", "verify-inputs", "verify-correlation", "verify-error", "plan", "report",
 }

@@ -1,6 +1,7 @@
 // Reading of overrides, and explanations of those that cannot be.
 #include <buda/balance/legalize/overrides.hpp>
 
+#include <buda/balance/problem/selection.hpp>
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
 
@@ -12,9 +13,9 @@
 namespace buda::balance {
 namespace {
 
-constexpr std::array<std::string_view, 12> kKeys = {"grid",     "mblock",       "ublock",          "u_kt",
-                                                    "t-stream", "t-stream-dir", "buf_size_mb",     "input-buffer-multiplier",
-                                                    "place",    "transpose",    "dram-parameters", "epoch-break"};
+constexpr std::array<std::string_view, 14> kKeys = {
+    "grid",  "mblock",    "ublock",          "u_kt",            "t-stream", "t-stream-dir", "buf_size_mb", "input-buffer-multiplier",
+    "place", "transpose", "dram-parameters", "resident-inputs", "bands",    "epoch-break"};
 
 // Fields of PyBuda's OpOverride that have other names here.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kPybudaKeys = {
@@ -74,6 +75,19 @@ std::optional<std::vector<std::pair<std::size_t, std::int32_t>>> by_operand(std:
   return out;
 }
 
+// "[0,2]" or "[]": numbers of operands, as bits.
+std::optional<std::uint32_t> operand_bits(std::string_view text) {
+  std::uint32_t out = 0;
+  text = trim(without_brackets(text));
+  if (text.empty()) return out;
+  for (const auto& one : split(text, ',')) {
+    const auto operand = natural(one);
+    if (!operand || *operand >= 32) return std::nullopt;
+    out |= std::uint32_t{1} << *operand;
+  }
+  return out;
+}
+
 std::optional<bool> boolean(std::string_view text) {
   if (text == "true" || text == "1" || text == "on" || text == "yes") return true;
   if (text == "false" || text == "0" || text == "off" || text == "no") return false;
@@ -115,6 +129,14 @@ std::string store(std::string_view key, const std::string& value, OpOverride& ou
     out.buffered_inputs = std::move(*buffers);
     return "";
   }
+  if (key == "resident-inputs") {
+    out.resident = operand_bits(value);
+    return out.resident ? "" : want("numbers of operands, as in [1,2]");
+  }
+  if (key == "bands") {
+    out.bands = positive(value);
+    return out.bands ? "" : want("a positive integer");
+  }
   if (key == "place") {
     auto p = pair(value, natural);
     if (!p) return want("row and column of the first core, as in [0,3]");
@@ -139,11 +161,18 @@ std::string store(std::string_view key, const std::string& value, OpOverride& ou
   return "";
 }
 
-// What is wrong with the operands that an override names; empty if nothing.
-std::string missing_operand(const OpSpec& spec, const OpOverride& overrides) {
+// What an override names that the op does not have; empty if nothing.
+std::string missing_part(const OpSpec& spec, const OpOverride& overrides) {
+  if (overrides.bands && !(spec.selection && spec.selection->slices > 1)) return "only sparse matmuls with several slices have bands of rows";
   for (const auto& [operand, count] : overrides.buffered_inputs)
     if (operand >= spec.operands.size())
       return cat("there is no operand ", operand, "; the op has ", spec.operands.size(), ", numbered from 0");
+  for (std::size_t i = 0; overrides.resident && i < 32; ++i) {
+    if ((*overrides.resident >> i & 1) == 0) continue;
+    if (i >= spec.operands.size())
+      return cat("there is no operand ", i, "; the op has ", spec.operands.size(), ", numbered from 0");
+    if (!spec.operands[i].constant) return cat("operand ", i, " is no parameter or constant, and differs for each input");
+  }
   return "";
 }
 
@@ -242,6 +271,8 @@ std::string broken_rule(const OpSpec& spec, const OpOverride& overrides, const d
                rows, 'x', cols, " tiles");
   if (overrides.u_kt && !divides(*overrides.u_kt, spec.inner))
     return cat("u_kt ", *overrides.u_kt, " does not divide the inner dimension of ", spec.inner, " tiles");
+  if (overrides.bands && overrides.grid && *overrides.bands != 1 && *overrides.bands != overrides.grid->rows)
+    return cat(*overrides.bands, " bands are neither 1 nor the grid's ", overrides.grid->rows, " rows");
   if (overrides.ublock && overrides.mblock && overrides.grid) return "grid, mblock and ublock together do not make up the result";
   return "";
 }
@@ -269,7 +300,7 @@ Result<std::vector<OpOverride>> parse_overrides(const Problem& problem, const st
       failure.add(unknown_op(problem, name, key));
     } else if (std::string why = store(word, value, out[found->second]); !why.empty()) {
       failure.add(usage_error("BL022", cat("op.", key, ": ", why)));
-    } else if (std::string missing = missing_operand(problem.ops[found->second], out[found->second]); !missing.empty()) {
+    } else if (std::string missing = missing_part(problem.ops[found->second], out[found->second]); !missing.empty()) {
       failure.add(usage_error("BL022", cat("op.", key, ": ", missing)));
     } else {
       out[found->second].given.push_back(cat("op.", key, '=', value));

@@ -146,6 +146,22 @@ std::int64_t rows_of_core(std::int64_t rows, std::int64_t most) {
 
 constexpr std::int64_t kMostRowsAdded = 16;  // one in so many
 
+// Whether no override names an op of the region, or one that reads it.
+bool is_open(const RowRegion& region, std::span<const OpOverride> overrides) {
+  const auto is_free = [&](OpId id) { return overrides[id.index()].given.empty(); };
+  return std::all_of(region.ops.begin(), region.ops.end(), is_free) &&
+         std::all_of(region.selections.begin(), region.selections.end(), [&](const OpUse& use) { return is_free(use.op); });
+}
+
+// Whether overrides give every op of the region a blocking of so many rows.
+bool asks_for(const Problem& problem, const RowRegion& region, std::int64_t rows, std::span<const OpOverride> overrides) {
+  return std::all_of(region.ops.begin(), region.ops.end(), [&](OpId id) {
+    const OpSpec& spec = problem.op(id);
+    const auto blocked = overrides[id.index()].blocked_tiles();
+    return blocked && (*blocked)[0] == rows * (spec.selection ? spec.selection->slices : 1);
+  });
+}
+
 }  // namespace
 
 std::optional<RowRegion> row_region(const Problem& problem, OpId op) { return RegionSearch(problem, op).run(); }
@@ -192,11 +208,7 @@ void pad_uneven_rows(Problem& problem, std::span<const OpOverride> overrides) {
     const auto region = row_region(problem, OpId(static_cast<OpId::rep>(i)));
     if (!region) continue;
     for (OpId id : region->ops) seen[id.index()] = true;
-    const auto is_free = [&](OpId id) { return overrides[id.index()].given.empty(); };
-    const auto reads_free = [&](const OpUse& use) { return is_free(use.op); };
-    if (std::all_of(region->ops.begin(), region->ops.end(), is_free) &&
-        std::all_of(region->selections.begin(), region->selections.end(), reads_free))
-      pad_rows(problem, *region, rows);
+    if (is_open(*region, overrides) || asks_for(problem, *region, rows, overrides)) pad_rows(problem, *region, rows);
   }
 }
 

@@ -126,15 +126,17 @@ void Candidates::keep_residents(OpModel& model) const {
   bool from_dram = !options_.resident_parameters;
   if (overrides_ != nullptr) from_dram = overrides_->dram_parameters.value_or(from_dram);
   if (from_dram || tiling::takes_rows(spec_.op, 0)) return;
+  const std::optional<std::uint32_t> wanted = overrides_ != nullptr ? overrides_->resident : std::nullopt;
   Op op = with_model(spec_, model);
   std::vector<std::pair<std::int64_t, std::size_t>> sizes;
   for (std::size_t i = 0; i < spec_.operands.size() && i < 32; ++i) {
-    if (!spec_.operands[i].constant || op.inputs[i].kernel_broadcast.tiles > 0) continue;
+    if (!spec_.operands[i].constant || op.inputs[i].kernel_broadcast.tiles > 0 || (wanted && (*wanted >> i & 1) == 0)) continue;
     std::int64_t tiles = input_order(op, i).tiles();
     if (tiles > netlist::kMostDimension) continue;
     model.resident |= 1u << i;
     sizes.emplace_back(tiles, i);
   }
+  if (wanted) return;
   std::sort(sizes.rbegin(), sizes.rend());
   for (const auto& [tiles, input] : sizes) {
     if (l1_of(model).fits()) return;

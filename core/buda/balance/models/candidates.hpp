@@ -17,6 +17,8 @@ class Candidates {
 
   const OpSpec& spec() const { return spec_; }
   const device::DeviceDescriptor& device() const { return device_; }
+  // Whether the user leaves it open to cut the rows of a sparse matmul into so many bands.
+  bool may_have_bands(std::int32_t bands) const { return overrides_ == nullptr || !overrides_->bands || *overrides_->bands == bands; }
 
   // The ways of streaming that the op's class, its neighbours in the graph and the user leave open; not to stream comes first.
   std::vector<Stream> streams() const;

@@ -61,6 +61,13 @@ std::string OpModel::text() const {
   return out;
 }
 
+std::optional<std::array<std::int64_t, 2>> OpOverride::blocked_tiles() const {
+  if (!grid || !mblock || !ublock) return std::nullopt;
+  std::array<std::int64_t, 2> out = {std::int64_t{grid->rows} * (*mblock)[0] * (*ublock)[0], std::int64_t{grid->cols} * (*mblock)[1] * (*ublock)[1]};
+  if (stream && stream->parts > 1) out[cuts_rows(stream->direction) ? 0 : 1] *= stream->parts;
+  return out;
+}
+
 bool OpOverride::allows(const Stream& cut, std::int64_t matrices) const {
   const bool whole = cut.parts == 1;
   if (stream && (stream->parts != cut.parts || (!whole && cuts_rows(stream->direction) != cuts_rows(cut.direction)))) return false;

@@ -60,10 +60,14 @@ struct OpOverride {
   std::optional<GridCoord> place;       // of the first core
   std::optional<bool> transposed;       // true: only turned by 90 degrees; false: never
   std::optional<bool> dram_parameters;  // true: no input is kept in L1; false: whatever ModelOptions says
+  std::optional<std::uint32_t> resident;  // OpModel::resident
+  std::optional<std::int32_t> bands;      // OpModel::bands
   std::optional<bool> epoch_break;      // whether the op begins an epoch; nothing: where a tag of the graph asks for it
   // The key and value that asked for each: "op.fc1.grid=[2,2]", for messages.
   std::vector<std::string> given;
-  bool blocks() const { return grid || mblock || ublock || u_kt || stream || stream_direction || buf_size_mb; }
+  bool blocks() const { return grid || mblock || ublock || u_kt || stream || stream_direction || buf_size_mb || bands; }
+  // Tile rows and columns of all parts of the result together; nothing where grid, mblock or ublock is open.
+  std::optional<std::array<std::int64_t, 2>> blocked_tiles() const;
   PlaceRule place_rule(bool allow_transpose) const { return {place, !transposed.value_or(false), transposed.value_or(allow_transpose)}; }
   // Whether a result of so many matrices may be cut so.
   bool allows(const Stream& cut, std::int64_t matrices) const;

@@ -55,8 +55,9 @@ void sparse_models(Candidates& candidates) {
     banded.bands = model.grid.rows;
     const bool are_bands = spec.selection->rows / model.stream.parts % banded.bands == 0;
     // The host puts the slices of an output together as they lie without bands.
-    if (banded.bands > 1 && are_bands && spec.selection->slices > 1 && spec.outputs == 0 && offer(banded)) return true;
-    return offer(model);
+    const bool may_be = banded.bands > 1 && are_bands && spec.selection->slices > 1 && spec.outputs == 0;
+    if (may_be && candidates.may_have_bands(banded.bands) && offer(banded)) return true;
+    return candidates.may_have_bands(1) && offer(model);
   });
 }
 

@@ -2,6 +2,7 @@
 #include <buda/balance/solve/moved_queues.hpp>
 
 #include <buda/balance/queues/queues.hpp>
+#include <buda/balance/solve/link_loads.hpp>
 #include <buda/balance/solve/queue_times.hpp>
 
 namespace buda::balance {
