@@ -1,7 +1,13 @@
-// The policy `single_op_per_epoch`: every op alone in an epoch, on as many cores as it can use. What a run measures for an epoch then
+// The policy `single_op_per_epoch`: every op alone in an epoch, on as many cores as it and its readers can use. What a run measures for an epoch then
 // belongs to one op.
 #include <buda/plugin/plugin.hpp>
 #include <buda/plugin/policy.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
 
 namespace {
 
@@ -9,18 +15,48 @@ using namespace buda;
 
 class SingleOpPerEpoch final : public balance::Policy {
  public:
+  // A result lies in as many buffers as its op has cores, and a core reads a few dozen at most: where a reader cannot take that, the op that
+  // feeds it from most cores gets fewer.
   Result<balance::Choice> choose(balance::PolicyContext& context) override {
-    for (balance::OpId op : context.schedule()) {
+    const auto& schedule = context.schedule();
+    std::vector<std::int64_t> most(schedule.size(), std::numeric_limits<std::int64_t>::max());  // cores, by OpId
+    for (std::size_t i = 0; i < schedule.size();) {
+      const balance::OpId op = schedule[i];
       context.next_epoch();
-      BUDA_TRY(context.place_best(op, larger));
+      auto placed = context.place_best(op, [&](const auto& a, const auto& b) { return is_preferred(a, b, most[op.index()]); });
+      if (placed) {
+        ++i;
+        continue;
+      }
+      const auto producer = largest_producer(context, op);
+      if (!producer) return std::move(placed).failure();
+      std::int64_t& limit = most[producer->index()];
+      limit = std::min(limit, context.placed(*producer).model.cores()) - 1;
+      if (limit == 0) return std::move(placed).failure();
+      i = static_cast<std::size_t>(std::find(schedule.begin(), schedule.end(), *producer) - schedule.begin());
+      context.rewind(*producer);
     }
     return context.choice();
   }
 
  private:
-  static bool larger(const balance::OpModel& a, const balance::OpModel& b) {
+  static bool is_preferred(const balance::OpModel& a, const balance::OpModel& b, std::int64_t most) {
+    if ((a.cores() > most) != (b.cores() > most)) return b.cores() > most;
     if (a.cores() != b.cores()) return a.cores() > b.cores();
     return a.cycles < b.cycles;
+  }
+
+  // Nothing where all ops that feed it have one core.
+  static std::optional<balance::OpId> largest_producer(const balance::PolicyContext& context, balance::OpId op) {
+    std::optional<balance::OpId> out;
+    std::int64_t most = 1;
+    for (const balance::Operand& operand : context.op(op).operands) {
+      const balance::OpId from = operand.from.op;
+      if (!from.valid() || context.placed(from).model.cores() <= most) continue;
+      most = context.placed(from).model.cores();
+      out = from;
+    }
+    return out;
   }
 };
 
