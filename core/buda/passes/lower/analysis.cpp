@@ -84,7 +84,7 @@ bool only_looks_up(const Graph& graph, NodeId input, Batch batch) {
     if (user.op() != "gather" || use.input != 1) return false;
     const Node& table = graph.node(user.inputs()[0].source.node);
     const auto dim = user.attrs.find("dim");
-    const bool by_rows = dim != user.attrs.end() && dim->second == graph::Attr(std::int64_t{0});
+    const bool by_rows = dim == user.attrs.end() || dim->second == graph::Attr(std::int64_t{0});
     return by_rows && table.has_value() && table.value && table.outputs[0].shape.rank() == 2 && is_float(table.outputs[0].dtype) &&
            user.outputs[0].shape.rank() <= 4;
   });

@@ -43,12 +43,16 @@ Result<Lowered> first_places(OpBuilder& out, Lowered x, std::int64_t kept, bool 
     x.tms.push_back(columns ? Tm::unpad(0, fewer) : Tm::unpad(fewer, 0));
   }
   bool zeros = columns && x.cols.is(0) && x.corner.is(0) && cut <= x.zero_cols;
+  // Where there was no padding, what is known of it has no meaning.
+  const auto with_left_out = [padded = columns ? x.pads_cols() : x.pads_rows()](const ValueRange& padding, const ValueRange& left_out) {
+    return padded ? hull(padding, left_out) : left_out;
+  };
   if (columns && !zeros) {
-    x.cols = fewer > 0 && kept % graph::kTileSide == 0 ? x.cols : hull(x.cols, x.data);
-    x.corner = hull(x.corner, x.rows);
+    x.cols = fewer > 0 && kept % graph::kTileSide == 0 ? x.cols : with_left_out(x.cols, x.data);
+    x.corner = with_left_out(x.corner, x.rows);
   } else if (!columns) {
-    x.rows = hull(x.rows, x.data);
-    x.corner = hull(x.corner, x.cols);
+    x.rows = with_left_out(x.rows, x.data);
+    x.corner = with_left_out(x.corner, x.cols);
   }
   x.zero_cols = columns ? std::max<std::int64_t>(0, x.zero_cols - cut) : x.zero_cols;
   (columns ? x.cols_alike : x.rows_alike) = false;
