@@ -101,6 +101,8 @@ std::optional<Pool> pool_of(const Window& w, const Shape& shape) {
   Dims kernel, stride, dilation, before, after;
   for (auto axis : spatial) {
     const auto i = static_cast<std::size_t>(axis);
+    // A pool has a window at least.
+    if (windows_along(w, i, shape[i]) == 0) return std::nullopt;
     // Padding that a whole window could lie in has a meaning of its own.
     if (w.low[i] >= w.sizes[i] || w.high[i] >= w.sizes[i]) return std::nullopt;
     kernel.push_back(w.sizes[i]);
@@ -134,7 +136,8 @@ Ref pooled(OpCall& n, const Pool& pool, Ref x, std::string_view kind) {
   ops::AttrMap attrs = pool.attrs;
   if (kind == "avg") attrs["count_include_pad"] = true;
   value = n.op(cat(kind, "_pool", pool.axes, 'd'), {value}, std::move(attrs));
-  if (missing != 0) {
+  // What the operation refuses has no shape; it is told when all have been built.
+  if (missing != 0 && n.shape_of(value).rank() > missing) {
     Dims narrower = n.shape_of(value).dims();
     narrower.erase(narrower.begin(), narrower.begin() + static_cast<std::ptrdiff_t>(missing));
     value = n.step("narrower").reshape(value, Shape(std::move(narrower)));

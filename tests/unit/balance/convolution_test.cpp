@@ -234,6 +234,30 @@ TEST(Streaming, MatricesGoTogetherOrOneByOne) {
   EXPECT_EQ(texts.size(), 25u) << "each is a netlist of its own";
 }
 
+// Numbers of bands among the models of the windows, on a device where a core may read so many pieces of an operand; 0: any number.
+std::set<bool> are_banded(std::int32_t most_reads) {
+  device::DeviceDescriptor device = board("n150");
+  device.streams.max_dram_reads_per_input = most_reads;
+  graph::Graph graph = convolution(false);
+  normalize(graph);
+  const auto problem = make_problem(graph, schedule(graph, SchedulePolicy::module_inputs_bfs), device);
+  EXPECT_TRUE(problem.ok());
+  std::set<bool> out;
+  for (const OpSpec& op : problem->ops) {
+    if (!op.selection) continue;
+    for (const OpModel& model : legal_models(op, device, {}, nullptr).models)
+      if (model.grid.rows == 2 && model.stream.parts == 1) out.insert(model.bands > 1);
+  }
+  return out;
+}
+
+// Nine slices in two bands are 18 pieces.
+TEST(SelectionBands, StandAloneWhereReadersCanTakeThem) {
+  EXPECT_EQ(are_banded(0), (std::set<bool>{true}));
+  EXPECT_EQ(are_banded(18), (std::set<bool>{true}));
+  EXPECT_EQ(are_banded(17), (std::set<bool>{false, true})) << "slice by slice, too";
+}
+
 // Sums of several blocks, added in L1 by the packer or not.
 TEST(L1Accumulation, GivesTheSameSums) {
   for (const bool in_l1 : {true, false})

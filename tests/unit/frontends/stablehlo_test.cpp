@@ -331,6 +331,18 @@ TEST_F(StableHlo, OpenSizesAreGivenByTheUser) {
 
 // ---- what is refused
 
+// A maximum over windows that are larger than the operand: there are none, and it is no pool.
+TEST_F(StableHlo, WindowsThatDoNotFitAreNoPools) {
+  const auto largest = [](const char* result) {
+    return function("%x: tensor<2x4xf32>", result,
+                    cat("  %low = stablehlo.constant dense<0xFF800000> : tensor<f32>\n"
+                        "  %r = \"stablehlo.reduce_window\"(%x, %low) <{window_dimensions = array<i64: 3, 2>}> ({\n"
+                        "  ^bb0(%a: tensor<f32>, %b: tensor<f32>):\n    %m = stablehlo.maximum %a, %b : tensor<f32>\n"
+                        "    stablehlo.return %m : tensor<f32>\n  }) : (tensor<2x4xf32>, tensor<f32>) -> ", result, "\n"));
+  };
+  EXPECT_THAT(refused(largest("tensor<1x3xf32>")), HasSubstr("is stated to be tensor<1x3xf32>, and is F32 [0, 3]"));
+}
+
 TEST_F(StableHlo, RefusalsNameTheReason) {
   const std::string f = "tensor<2xf32>";
   EXPECT_EQ(

@@ -56,8 +56,12 @@ void sparse_models(Candidates& candidates) {
     const bool are_bands = spec.selection->rows / model.stream.parts % banded.bands == 0;
     // The host puts the slices of an output together as they lie without bands.
     const bool may_be = banded.bands > 1 && are_bands && spec.selection->slices > 1 && spec.outputs == 0;
-    if (may_be && candidates.may_have_bands(banded.bands) && offer(banded)) return true;
-    return candidates.may_have_bands(1) && offer(model);
+    const bool is_banded = may_be && candidates.may_have_bands(banded.bands) && offer(banded);
+    // A core that reads all of it from a queue reads a piece of each slice of each band.
+    const std::int64_t pieces = std::int64_t{spec.selection->slices} * banded.bands * model.stream.parts;
+    const std::int32_t most = candidates.device().streams.max_dram_reads_per_input;
+    if (is_banded && (most <= 0 || pieces <= most)) return true;
+    return (candidates.may_have_bands(1) && offer(model)) || is_banded;
   });
 }
 
