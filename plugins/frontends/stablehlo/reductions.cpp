@@ -12,7 +12,10 @@ namespace {
 // Neighbours are combined in pairs, then these, and so on: the order of elements stays, and the number of nodes grows with the logarithm.
 Result<std::vector<Value>> folded(OpCall& n, std::vector<Value> values, std::int64_t axis) {
   while (true) {
-    const std::int64_t size = n.shape_of(n.ref(values[0].real))[static_cast<std::size_t>(axis)];
+    const Shape shape = n.shape_of(n.ref(values[0].real));
+    // Halves of different types do not go together, and what is made of them has no shape.
+    if (static_cast<std::size_t>(axis) >= shape.rank()) return n.refuse("its body does not return what it takes");
+    const std::int64_t size = shape[static_cast<std::size_t>(axis)];
     if (size <= 1) return values;
     const std::int64_t even = size / 2 * 2;
     auto every_second = [&](std::int64_t first) {

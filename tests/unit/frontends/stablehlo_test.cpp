@@ -331,6 +331,17 @@ TEST_F(StableHlo, OpenSizesAreGivenByTheUser) {
 
 // ---- what is refused
 
+// An odd element is left over, and what the others make of each other is of another type.
+TEST_F(StableHlo, BodiesOfReductionsReturnWhatTheyTake) {
+  EXPECT_THAT(refused(function("%x: tensor<3xi32>", "tensor<f32>",
+                               "  %z = stablehlo.constant dense<0> : tensor<i32>\n"
+                               "  %r = \"stablehlo.reduce\"(%x, %z) <{dimensions = array<i64: 0>}> ({\n"
+                               "  ^bb0(%a: tensor<i32>, %b: tensor<i32>):\n    %d = stablehlo.subtract %a, %b : tensor<i32>\n"
+                               "    %f = stablehlo.convert %d : (tensor<i32>) -> tensor<f32>\n"
+                               "    stablehlo.return %f : tensor<f32>\n  }) : (tensor<3xi32>, tensor<i32>) -> tensor<f32>\n")),
+              HasSubstr("inputs must have one element type; input 0 is F32, input 1 is I32"));
+}
+
 // A maximum over windows that are larger than the operand: there are none, and it is no pool.
 TEST_F(StableHlo, WindowsThatDoNotFitAreNoPools) {
   const auto largest = [](const char* result) {
