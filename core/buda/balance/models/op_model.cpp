@@ -186,7 +186,8 @@ void set_sparse_attributes(Op& op, const SelectionMatrix& matrix, const OpModel&
   s.sparse_ublock_idx_bits = model.sparse.ublock_bits;
   s.act_t = matrix.act_matrices * model.sparse.passes;
   if (model.bands > 1)
-    op.inputs[1].min_buffer_tiles = model.sparse.reach * model.u_kt * model.block.mblock_n * model.block.ublock_ct;
+    op.inputs[1].min_buffer_tiles = static_cast<std::int32_t>(
+        std::min<std::int64_t>(std::int64_t{model.sparse.reach} * model.u_kt * model.block.mblock_n * model.block.ublock_ct, netlist::kMostDimension));
   if (model.sparse.passes > 1) op.inputs[1].maps.tms.push_back(netlist::Tm::broadcast(netlist::Dim::z, model.sparse.passes));
   for (std::size_t i : {std::size_t{0}, std::size_t{2}})
     if (model.grid.cols > 1) op.inputs[i].maps.tms.push_back(netlist::Tm::broadcast(netlist::Dim::c, model.grid.cols));

@@ -83,7 +83,7 @@ class IntakeBook {
   std::unordered_map<EdgeKey, std::optional<Intake::Route>, EdgeKeyHash> routes_;
 };
 
-// The links of a chip, and what each node gives to a network or takes from it, by number, and what passes them.
+// The links of a chip and the ports by which its nodes send and receive, by number, and the bytes that pass them.
 class ChipLinks {
  public:
   explicit ChipLinks(const device::DeviceDescriptor& device);
