@@ -5,6 +5,7 @@
 #include <buda/balance/legalize/edge.hpp>
 #include <buda/balance/models/candidates.hpp>
 #include <buda/balance/problem/l1_accumulation.hpp>
+#include <buda/balance/problem/selection.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/tile_rows.hpp>
 #include <buda/graph/tm.hpp>
@@ -18,7 +19,6 @@
 namespace buda::balance {
 namespace {
 
-using netlist::BlockShape;
 using netlist::Op;
 using netlist::OpClass;
 
