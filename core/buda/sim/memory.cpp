@@ -1,7 +1,9 @@
 // Streams that read and write queues.
 //
-// A reader has a few whole requests under way, or as many tiles in smaller ones, as long as its buffer has room; answers come in order. A
-// writer sends chunks of the size that its program says, less only where a phase ends or its buffer holds no more.
+// A reader has a few requests under way as long as its buffer has room; answers come in order. Large requests, such as weights that are read
+// before the epoch, are divided into transfers, as network interfaces divide them into packets: one transfer would keep for all its bytes the
+// bandwidth that it got when it started. A writer sends chunks of the size that its program says, less only where a phase ends or its buffer
+// holds no more.
 #include <buda/sim/engine.hpp>
 #include <buda/sim/needs.hpp>
 
@@ -14,11 +16,15 @@ namespace {
 constexpr std::int64_t kMostRequests = 4;
 constexpr std::int64_t kNoEnd = std::numeric_limits<std::int64_t>::max();
 
+std::int64_t tiles_of_transfer(const Machine& m, const StreamState& s) {
+  return std::clamp<std::int64_t>(s.program->read->chunk_tiles, 1, m.chunk_tiles);
+}
+
 // Tiles of one queue buffer that the next request asks for, and which buffer.
 std::int64_t next_request(const Machine& m, const StreamState& s, std::uint32_t& way) {
   const Reading& r = *s.reading;
   const overlay::DramRead& read = *s.program->read;
-  const std::int64_t most = std::min({read.chunk_tiles, r.all - r.requested, s.storage.room()});
+  const std::int64_t most = std::min({tiles_of_transfer(m, s), r.all - r.requested, s.storage.room()});
   std::int64_t count = 0;
   while (count < most) {
     const ReadPiece piece = r.list.piece(r.requested + count, most - count);
@@ -81,7 +87,7 @@ void try_read(Machine& m, StreamId id) {
   StreamState& s = m.streams[id];
   if (!s.loaded) return;
   Reading& r = *s.reading;
-  const std::int64_t most_tiles = kMostRequests * std::max<std::int64_t>(s.program->read->chunk_tiles, 1);
+  const std::int64_t most_tiles = kMostRequests * tiles_of_transfer(m, s);
   while (s.storage.reserved - s.storage.put < most_tiles && r.requested < r.all && !m.wrong && knows_rows(m, s)) {
     std::uint32_t way = 0;
     const std::int64_t count = next_request(m, s, way);

@@ -1,8 +1,9 @@
 // Longest processing time first, then moves and swaps.
 //
-// Every epoch is a load: what channels read and write in it. A buffer adds to those of all epochs that read or write it. What is made
-// small is the sum over loads and channels of mean * (load / mean)^8, where the mean is that of the load's channels: an epoch counts by its
-// bytes, and the high power leaves little but its busiest channel.
+// Every epoch is two loads: what channels read before its first input, and what they read and write while it runs, because the one is over
+// when the other begins. A buffer adds to those of all epochs that read or write it. What is made small is the sum over loads and channels
+// of mean * (load / mean)^8, where the mean is that of the load's channels: a load counts by its bytes, and the high power leaves little but
+// its busiest channel.
 #include <buda/balance/queues/load_placement.hpp>
 
 #include <algorithm>
@@ -44,10 +45,10 @@ class Shares {
         room_(std::move(room)),
         of_buffer_(buffers.size()),
         channel_(buffers.size(), -1) {
-    std::map<std::int32_t, std::size_t> numbers;  // by epoch
+    std::map<std::pair<std::int32_t, bool>, std::size_t> numbers;  // by epoch, and whether before its first input
     for (std::size_t b = 0; b < buffers.size(); ++b)
       for (const BufferLoad& load : buffers[b].loads)
-        add_share(b, numbers.try_emplace(load.epoch, numbers.size()).first->second, static_cast<double>(load.bytes));
+        add_share(b, numbers.try_emplace({load.epoch, load.before}, numbers.size()).first->second, static_cast<double>(load.bytes));
     weight_.resize(buffers.size(), 0);
     mean_.resize(numbers.size(), 0);
     members_.resize(numbers.size());

@@ -1,6 +1,6 @@
 // Descent: one pipe or one port of DRAM is changed at a time, as long as the sum over links, and over what nodes give and take, of
-// (load / highest load)^4 gets smaller. The power
-// leaves little but the busy links; with a higher one, epochs that have several of them take longer on target `grid`.
+// (load / highest load)^4 gets smaller. The power leaves little but the busy links; with a higher one, epochs that have several of them take
+// longer on target `grid`.
 #include <buda/pipes/build/balance_networks.hpp>
 
 #include <buda/pipes/noc/routes.hpp>
@@ -63,10 +63,10 @@ class Links {
 
   std::size_t count() const { return bytes_.size(); }
   double operator[](std::size_t link) const { return bytes_[link]; }
-  // visit(number of a link)
+  // visit(number of a link); what a core sends to itself, as one of the receivers of a multicast, passes its ports.
   template <class Visit>
   void on_way(std::int32_t noc, NocCoord from, NocCoord to, Visit visit) const {
-    if (!size_.contains(from) || !size_.contains(to) || from == to) return;
+    if (!size_.contains(from) || !size_.contains(to)) return;
     visit(port_number(noc, NocPort::output, from, size_));
     for_each_hop(noc, from, to, size_, [&](NocAxis axis, NocCoord node) { visit(link_number(noc, axis, node, size_)); });
     visit(port_number(noc, NocPort::input, to, size_));
