@@ -33,7 +33,8 @@ struct Arguments {
   uint32_t inner;                   // tiles of the inner dimension in a block
   uint32_t block_rows, block_cols;  // of the output, in its blocks
   uint32_t rows, cols;              // of one of these, in tiles
-  // Of an output that leaves as rows of numbers, the same counts, and the bytes of such a row. Each message is a row of blocks.
+  // Of an output that leaves as rows of numbers, the same counts, and the bytes of such a row. Each message is a row of blocks. Of an input
+  // that comes so, too: each message is 32 rows of a block.
   uint32_t row_bytes;
   uint32_t adds;  // the output is added to what is in its ring
   // Of steps (families/steps.h).
@@ -52,8 +53,9 @@ struct PrintRing {
   uint32_t words[kPrintWords];
 };
 
-// The marks of a thread's zones (zones.h), two words each: the address of the zone's name, with kZoneEnds where the zone ends, and the cycle.
-// `written` and `read` count words, `lost` marks for which there was no room. They are where the others print: kernels do one or the other.
+// The marks of a thread's zones (zones.h), two words each: the address of the zone's name, with kZoneEnds where the zone ends, and the
+// cycle. `written` and `read` count words, `lost` marks for which there was no room. They are where the others print: kernels do one or the
+// other.
 enum : uint32_t { kZoneAddress = kPrintAddress, kZoneWords = 128, kZoneEnds = 0x80000000u };
 struct ZoneRing {
   uint32_t written, read, lost;

@@ -14,8 +14,10 @@ enum Format : uint32_t {
   kFloat16B = 5,
   kBfp8B = 6,
   kBfp4B = 7,
+  kInt32 = 8,
   kLf8 = 10,
   kBfp2 = 11,
+  kInt8 = 14,
   kBfp2B = 15,
 };
 
@@ -26,7 +28,7 @@ constexpr uint32_t datum_bits(uint32_t format) {
          : (format & 3) == 1                   ? 16
                                                : 8;
 }
-constexpr bool is_bfp(uint32_t format) { return datum_bits(format) < 16 && format != kLf8; }
+constexpr bool is_bfp(uint32_t format) { return datum_bits(format) < 16 && format != kLf8 && format != kInt8; }
 
 // How a number from L1 arrives: its format there, the one that the unpacker makes of it, and whether it goes past the source registers
 // straight into the destination.

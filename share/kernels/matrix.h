@@ -17,12 +17,15 @@ inline void set_address_mod() {
   issue<SETC16::word | SETC16::register_(23 + index) | SETC16::value(d)>();
 }
 
-// The matrix unit's settings share a word with the packers', so that each thread changes its own bits of it.
-template <uint32_t a_format, uint32_t b_format>
+// The matrix unit's settings share a word with the packers', so that each thread changes its own bits of it. Where one operand is Int8 the
+// unit computes with integers; another one beside it has to go past the source registers.
+template <uint32_t a_operand, uint32_t b_operand>
 inline void set_formats() {
-  constexpr uint32_t bits = a_format << 17 | b_format << 21;
+  constexpr bool integers = a_operand == kInt8 || b_operand == kInt8;
+  constexpr uint32_t a_format = integers ? kInt8 : a_operand, b_format = integers ? kInt8 : b_operand;
+  constexpr uint32_t bits = a_format << 17 | b_format << 21 | (integers ? 1u << 31 : 0);
   issue<RMWCIB2::word | RMWCIB2::config(1) | RMWCIB2::mask(0xfe) | RMWCIB2::data(bits >> 16 & 0xfe)>();
-  issue<RMWCIB3::word | RMWCIB3::config(1) | RMWCIB3::mask(0x01) | RMWCIB3::data(bits >> 24 & 0x01)>();
+  issue<RMWCIB3::word | RMWCIB3::config(1) | RMWCIB3::mask(0x81) | RMWCIB3::data(bits >> 24 & 0x81)>();
 }
 
 // Whether the destination has 32 bits, for the matrix unit and the vector unit.

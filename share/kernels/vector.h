@@ -8,7 +8,7 @@
 namespace tt {
 
 // How the vector unit reads and writes the destination.
-enum VectorFormat : uint32_t { kVectorFloat16 = 1, kVectorFloat16B = 2, kVectorFloat32 = 3, kVectorInteger = 12 };
+enum VectorFormat : uint32_t { kVectorFloat16 = 1, kVectorFloat16B = 2, kVectorFloat32 = 3, kVectorWord = 4, kVectorInteger = 12 };
 
 // A program: the words to push. It finds a number in register 0, of the second tile in register 1, and leaves what it made in `result`.
 // With `count` 0 there is none.

@@ -3,6 +3,7 @@
 #include <buda/arith/parts.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/numerics/integers.hpp>
 #include <buda/numerics/unpack.hpp>
 #include <buda/numerics/vector_functions.hpp>
 
@@ -91,6 +92,12 @@ DestNumbers copied(const OpCall& call, DataFormat format, std::span<const float>
   return out;
 }
 
+DestNumbers copied(std::span<const std::int32_t> numbers) {
+  DestNumbers out{Dest::fp32, Words(numbers.size()), true};
+  std::transform(numbers.begin(), numbers.end(), out.words.begin(), [](std::int32_t v) { return numerics::sign_and_magnitude(v); });
+  return out;
+}
+
 void apply(const OpCall& call, DestNumbers& numbers, const buda::sfpu::FunctionCall& function, const Words& second) {
   const buda::sfpu::Program* program = buda::sfpu::program_of(function);
   // vector_function() names only functions that there are, which a test shows.
@@ -104,6 +111,7 @@ void apply(const OpCall& call, DestNumbers& numbers, const buda::sfpu::Program& 
     part.length = function.instructions.size();
     part.result = function.result;
     part.form = numbers.form;
+    part.keeps_bits = numbers.integer;
     part.numbers = numbers.words.data() + begin;
     part.count = end - begin;
     part.second = second.empty() ? nullptr : second.data() + begin;
@@ -145,6 +153,11 @@ void add_bias(const OpCall& call, const Value& bias, DestNumbers& numbers) {
 
 Value finish(const OpCall& call, const DestNumbers& numbers) {
   const netlist::Op& op = call.op;
+  if (numbers.integer) {
+    std::vector<std::int32_t> values(numbers.words.size());
+    std::transform(numbers.words.begin(), numbers.words.end(), values.begin(), numerics::value_of_integer);
+    return arith::finish(call, std::move(values));
+  }
   if (is_integer(op.out_format)) {
     // The vector unit makes integers of them first.
     std::vector<float> values(numbers.words.size());

@@ -26,6 +26,7 @@ using Words = std::vector<std::uint32_t>;
 struct DestNumbers {
   numerics::Dest form = numerics::Dest::bf16;
   Words words;
+  bool integer = false;  // sign and magnitude, in 32 bits
 };
 
 // Of an op whose operands have this format.
@@ -37,12 +38,20 @@ std::optional<std::string> cannot_meet(const OpCall& call);
 // A value in source registers, and copied into the destination register.
 Words source_words(const OpCall& call, const Value& value);
 DestNumbers copied(const OpCall& call, DataFormat format, std::span<const float> numbers);
+DestNumbers copied(std::span<const std::int32_t> numbers);
 
 // Applies a function of the vector unit; `second` has as many words, or none. numbers.words.size() must be a multiple of 16.
 void apply(const OpCall& call, DestNumbers& numbers, const buda::sfpu::FunctionCall& function, const Words& second = {});
 void apply(const OpCall& call, DestNumbers& numbers, const buda::sfpu::Program& function, const Words& second = {});
 // The function of an op of the unary class: nothing for a copy. Of dropout, what it does with numbers that it keeps.
 std::optional<buda::sfpu::FunctionCall> vector_function(const netlist::Op& op);
+
+// The function of quantization and its relatives, and of products that are quantized; `makes_integers` if its results are.
+struct Rescaling {
+  buda::sfpu::FunctionCall function;
+  bool makes_integers = false;
+};
+Rescaling rescaling_of(const netlist::Op& op);
 
 // What is in L1 after packing into `format`.
 std::vector<float> packed(const OpCall& call, const DestNumbers& numbers, DataFormat format);

@@ -42,13 +42,14 @@ std::optional<Unable> check_embedding(const OpShapes& shapes) {
 }
 
 template <class T>
-Outcome run_embedding_as(const OpCall& call) {
+std::variant<Value, std::string> look_up(const OpCall& call) {
   const Op& op = call.op;
   const Value& table = *call.inputs[0];
   const Value& index = *call.inputs[1];
   const std::size_t cols = table.cols(), depth = static_cast<std::size_t>(op.shape().t), cores = static_cast<std::size_t>(op.grid.rows);
   const std::size_t rows = static_cast<std::size_t>(op.shape().rt) * static_cast<std::size_t>(op.tile_dim.rows), core_rows = rows / cores;
-  std::vector<T> out(depth * rows * cols);
+  Value found(op.shape(), op.tile_dim, table.format);
+  std::vector<T>& out = found.data<T>();
   for (std::size_t t = 0; t < depth; ++t) {
     const T* from = table.data<T>().data() + (table.depth() == 1 ? 0 : t * table.matrix());
     for (std::size_t core = 0; core < cores; ++core) {
@@ -69,14 +70,21 @@ Outcome run_embedding_as(const OpCall& call) {
       }
     }
   }
-  return finish_copied(call, table.format, std::move(out));
+  return found;
 }
 
 Outcome run_embedding(const OpCall& call) {
-  return call.inputs[0]->integer() ? run_embedding_as<std::int32_t>(call) : run_embedding_as<float>(call);
+  auto found = looked_up(call);
+  if (auto* error = std::get_if<std::string>(&found)) return std::move(*error);
+  Value& rows = std::get<Value>(found);
+  return rows.integer() ? finish(call, std::move(rows.ints)) : finish_copied(call, rows.format, std::move(rows.floats));
 }
 
 }  // namespace
+
+std::variant<Value, std::string> looked_up(const OpCall& call) {
+  return call.inputs[0]->integer() ? look_up<std::int32_t>(call) : look_up<float>(call);
+}
 
 const OpKind kEmbedding = {&check_embedding, &run_embedding, [](const Op&) { return 0.0; }};
 

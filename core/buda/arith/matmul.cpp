@@ -6,8 +6,10 @@
 #include <buda/arith/sfpu.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/numerics/integers.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace buda::arith {
 
@@ -160,6 +162,40 @@ Value run_matmul_floats(const OpCall& call) {
   return finish(call, std::move(out));
 }
 
+// Mode::bits: sums begin with the bias, and saturate. Where no sum can come to an end, all orders give the same.
+constexpr std::int64_t kMostOfProduct = 127 * 127;
+
+// A sum that may: 16 products of a phase after the other, as the matrix unit adds them (numerics/integers.hpp).
+std::int32_t sum_in_steps(std::int32_t sum, const std::int32_t* left, const std::int32_t* right, std::size_t k, std::size_t stride) {
+  constexpr std::size_t kTile = 32, kStep = 16;
+  std::uint32_t word = numerics::sign_and_magnitude(sum);
+  for (std::size_t tile = 0; tile < k; tile += kTile)
+    for (unsigned phase = 0; phase < 4; ++phase)
+      for (std::size_t from = tile; from < tile + kTile; from += kStep) {
+        std::int32_t step = 0;
+        for (std::size_t p = from; p < from + kStep; ++p)
+          step += numerics::integer_factor_b(numerics::source_of_integer(left[p]), phase) *
+                  numerics::integer_factor_a(numerics::source_of_integer(right[p * stride]), phase);
+        word = numerics::integer_sum(word, step);
+      }
+  return numerics::value_of_integer(word);
+}
+
+// The sums of one pair of matrices that the bias has brought near the ends again, step by step.
+void sum_large_ones(const OpCall& call, const std::vector<std::int32_t>& begin, std::vector<std::int32_t>& out) {
+  const Value& a = *call.inputs[0];
+  const Value& b = *call.inputs[1];
+  const std::size_t m = a.rows(), k = a.cols(), n = b.cols(), z = static_cast<std::size_t>(summed(call.op));
+  const std::int64_t most = kMostOfProduct * static_cast<std::int64_t>(k * z);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (std::abs(std::int64_t{begin[i]}) + most <= numerics::kLargestInteger) continue;
+    const std::size_t t = i / (m * n), row = i / n % m, col = i % n;
+    out[i] = begin[i];
+    for (std::size_t s = t * z; s < (t + 1) * z; ++s)
+      out[i] = sum_in_steps(out[i], a.ints.data() + s * a.matrix() + row * k, b.ints.data() + s * b.matrix() + col, k, n);
+  }
+}
+
 Value run_matmul_integers(const OpCall& call) {
   const Op& op = call.op;
   const Value& a = *call.inputs[0];
@@ -189,9 +225,10 @@ Value run_matmul_integers(const OpCall& call) {
       out[i] =
           static_cast<std::int32_t>(static_cast<std::uint32_t>(out[i]) +
                                     static_cast<std::uint32_t>(bias.integer() ? bias.ints[i] : static_cast<std::int32_t>(bias.floats[i])));
+    if (call.mode == Mode::bits && bias.integer()) sum_large_ones(call, bias.ints, out);
   }
   if (!attributes.requant && !attributes.dequant) return finish(call, std::move(out));
-  return finish(call, rescale(call, out, *call.inputs.back()));
+  return rescaled(call, out, *call.inputs.back());
 }
 
 Outcome run_matmul(const OpCall& call) {

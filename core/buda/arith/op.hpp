@@ -82,11 +82,14 @@ std::optional<Unable> need_inputs(const OpShapes& shapes, std::size_t count);
 
 inline double elements(const netlist::Op& op) { return static_cast<double>(op.shape().volume()) * op.tile_dim.datums(); }
 
-// Integers of a destination register times a scale per number: x * scale + zero_point, or (x - zero_point) * scale where the op
-// dequantizes.
-std::vector<float> rescale(const OpCall& call, const std::vector<std::int32_t>& numbers, const Value& scale);
+// The output for integers of a destination register times a scale per number: x * scale + zero_point, or (x - zero_point) * scale where
+// the op dequantizes.
+Value rescaled(const OpCall& call, const std::vector<std::int32_t>& numbers, const Value& scale);
 // Adds row 0 of each tile of the bias to all rows of the tile.
 void add_bias(const OpCall& call, const Value& bias, std::vector<float>& numbers);
+
+// What an embedding looks up, in the table's format and the shape of the output, before it is copied.
+std::variant<Value, std::string> looked_up(const OpCall& call);
 
 // Sparse (identity) matmul, a part of kMatmul.
 std::optional<Unable> check_sparse(const OpShapes& shapes);

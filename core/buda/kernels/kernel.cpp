@@ -3,6 +3,7 @@
 
 #include <buda/arith/bits.hpp>
 #include <buda/base/text.hpp>
+#include <buda/kernels/integers.hpp>
 #include <buda/kernels/kernel_constants.hpp>
 #include <buda/kernels/package.hpp>
 #include <buda/kernels/steps.hpp>
@@ -34,11 +35,13 @@ bool can_read_previous(const Op& op) {
 // What holds for all families.
 std::optional<NoKernel> unable(const Op& op) {
   if (op.tile_dim != TileDim{}) return missing(cat("tiles of ", op.tile_dim.rows, 'x', op.tile_dim.cols, " have no kernel yet"));
-  const bool has_index = op.attributes.identity && op.inputs.size() > 2 && is_raw(op.inputs[2].format);
-  for (const auto& input : op.inputs)
-    if (!is_known(input.format) && !(has_index && &input == &op.inputs[2]))
-      return missing(cat("operands of format ", format_name(input.format), " have no kernel yet"));
-  if (!is_known(op.out_format)) return missing(cat("outputs of format ", format_name(op.out_format), " have no kernel yet"));
+  if (works_on_integers(op))
+    if (auto no = unable_integers(op)) return no;
+  for (std::size_t i = 0; i < op.inputs.size(); ++i)
+    if (!is_known(op.inputs[i].format) && !is_known_integer(op.inputs[i].format) && !is_index(op, i))
+      return missing(cat("operands of format ", format_name(op.inputs[i].format), " have no kernel yet"));
+  if (!is_known(op.out_format) && !is_known_integer(op.out_format))
+    return missing(cat("outputs of format ", format_name(op.out_format), " have no kernel yet"));
   if (op.untilize_output) {
     if (is_bfp(op.out_format) || op.out_format == DataFormat::lf8)
       return missing(cat("untilize_output in ", format_name(op.out_format), " has no kernel yet"));
@@ -72,6 +75,24 @@ Choice unary_kernel(const Op& op, const Package* package) {
   return k;
 }
 
+// Rows of numbers become tiles.
+Choice rows_kernel(const Op& op) {
+  const DataFormat in = op.inputs[0].format;
+  if (is_bfp(in)) return missing(cat("rows of ", format_name(in), " have no kernel: their numbers share exponents"));
+  constexpr std::int32_t kWidest = 4095 * 16;  // bytes between rows, for which an unpacker has 12 bits
+  if (op.block.ublock_ct * 32 * bits_per_datum(in) / 8 > kWidest)
+    return missing(
+        cat("rows of ublocks ", op.block.ublock_ct, " tiles wide are longer than the ", kWidest, " bytes that an unpacker steps over"));
+  const Dest dest = arith::bits::dest_form(op, in);
+  const CopyWay way = copy_way(in, dest);
+  Kernel k{
+      "rows",
+      {operand("in", way.operand), enumerator("Copy", "copy", way.name), number("slots", way.operand.to_dest ? 1 : 2), number("seed", 0)}};
+  k.constants.push_back(std::get<Constant>(program(std::nullopt, dest, netlist::VectorMode::rc)));
+  add_output(op, dest, k.constants);
+  return k;
+}
+
 Choice binary_kernel(const Op& op) {
   const DataFormat a = op.inputs[0].format, b = op.inputs[1].format;
   if (auto no = cannot_meet(a, b)) return *no;
@@ -97,13 +118,14 @@ Choice sparse_kernel(const Op& op) {
   const DataFormat left = op.inputs[0].format, right = op.inputs[1].format;
   if (auto no = cannot_meet(left, right)) return *no;
   const Dest dest = arith::bits::dest_form(op, left);
-  const DataFormat between = is_known(op.intermed_format) ? op.intermed_format : own_format(dest);
+  const DataFormat own = is_integer(left) ? DataFormat::int32 : own_format(dest);
+  const DataFormat between = is_known(op.intermed_format) && !is_integer(left) ? op.intermed_format : own;
   if (dest != Dest::fp32 && is_narrow(between) != (dest == Dest::fp16))
     return missing(cat("sums of ", format_name(left), " operands in ", format_name(between), " have no kernel yet"));
   const CopyWay way = copy_way(between, dest);
   Kernel k{"sparse",
            {operand("left", as_factor(left)), operand("right", as_factor(right)), operand("between", way.operand),
-            enumerator("Copy", "copy", way.name), flag("spills", between != own_format(dest)),
+            enumerator("Copy", "copy", way.name), flag("spills", between != own),
             number("tile_bits", static_cast<std::uint32_t>(geometry.tile_bits)),
             number("ublock_bits", static_cast<std::uint32_t>(geometry.ublock_bits)),
             number("inner_bits", static_cast<std::uint32_t>(geometry.inner_bits)), number("phases", phase_bits(op.fidelity)),
@@ -116,12 +138,12 @@ Choice matmul_kernel(const Op& op) {
   const auto& a = op.attributes;
   if (op.ublock_order != netlist::UblockOrder::r) return missing("matmuls with ublock_order c have no kernel");
   if (a.identity) return sparse_kernel(op);
-  if (a.requant || a.dequant) return missing("matmuls that requantize or dequantize have no kernel yet");
   const DataFormat left = op.inputs[0].format, right = op.inputs[1].format;
   if (auto no = cannot_meet(left, right)) return *no;
   const Dest dest = arith::bits::dest_form(op, left);
   // Between blocks nothing is lost in a buffer of the destination's own format.
-  const DataFormat between = is_known(op.intermed_format) ? op.intermed_format : own_format(dest);
+  const bool integers = is_integer(left), scales = a.requant || a.dequant;
+  const DataFormat between = integers ? DataFormat::int32 : is_known(op.intermed_format) ? op.intermed_format : own_format(dest);
   const std::int64_t blocks = std::int64_t{a.m_k} * (a.accumulate ? std::max(a.z, 1) : 1);
   const bool in_l1 = a.l1_acc && numerics::can_accumulate_in_l1(between);
   if (dest != Dest::fp32 && is_narrow(between) != (dest == Dest::fp16))
@@ -129,29 +151,35 @@ Choice matmul_kernel(const Op& op) {
   const CopyWay way = copy_way(between, dest);
   const bool previous = reads_previous(op);
   const Operand sums = as_factor(previous ? own_format(dest) : between);
-  const Operand bias = a.bias ? as_factor(op.inputs[2].format) : previous ? as_factor(op.out_format) : sums;
-  if (a.bias)
+  const Operand bias = a.bias && !integers ? as_factor(op.inputs[2].format) : previous ? as_factor(op.out_format) : sums;
+  if (a.bias && !integers)
     if (auto no = cannot_meet(between, op.inputs[2].format)) return *no;
   if (previous && dest == Dest::fp32) return missing("gradient_op in a Bfp format with sums of 32 bits has no kernel yet");
   if (previous)
     if (auto no = cannot_meet(own_format(dest), op.out_format)) return *no;
-  const bool reads_back = (blocks > 1 && !in_l1) || (in_l1 && !a.bias);
+  if (integers && a.bias && (op.inputs.size() < 3 || op.inputs[2].format != DataFormat::int32))
+    return missing("the bias of a product of integers has a kernel in Int32 only");
+  if (scales && (op.inputs.empty() || op.inputs.back().format != DataFormat::float32))
+    return missing("scales have a kernel in Float32 only");
+  const bool reads_back = (blocks > 1 && !in_l1) || (in_l1 && !a.bias) || (integers && (a.bias || scales));
   Kernel k{"matmul",
            {operand("left", as_factor(left)), operand("right", as_factor(right)), operand("between", way.operand), operand("sums", sums),
             operand("bias", bias), enumerator("Copy", "copy", way.name), flag("spills", blocks > 1), flag("sums_in_l1", in_l1),
             enumerator("Round", "round",
-                       previous ? "previous"
-                       : a.bias ? "bias"
-                       : in_l1  ? "copy"
-                                : "none"),
-            number("phases", phase_bits(op.fidelity)), number("slots", reads_back && way.operand.to_dest ? 1 : 2)}};
+                       previous              ? "previous"
+                       : scales              ? "scale"
+                       : a.bias && !integers ? "bias"
+                       : in_l1               ? "copy"
+                                             : "none"),
+            flag("begins_with_bias", integers && a.bias), number("phases", phase_bits(op.fidelity)),
+            number("slots", reads_back && way.operand.to_dest ? 1 : 2)}};
   std::optional<sfpu::FunctionCall> function;
   if (!a.sfpu_op.empty() && a.sfpu_op != "invalid") function = sfpu::FunctionCall{a.sfpu_op, {}};
-  auto vector = program(function, dest, netlist::VectorMode::rc);
+  auto vector = scales ? rescaling(op) : program(function, dest, netlist::VectorMode::rc);
   if (auto* no = std::get_if<NoKernel>(&vector)) return std::move(*no);
   k.constants.push_back(std::move(std::get<Constant>(vector)));
   k.constants.push_back(packed("partial", dest, between));
-  k.constants.push_back(packed("whole", dest, own_format(dest)));
+  k.constants.push_back(packed("whole", dest, integers ? between : own_format(dest)));
   add_output(op, dest, k.constants);
   return k;
 }
@@ -166,6 +194,9 @@ Choice family_kernel(const Op& op, const netlist::FusedOp* fused, const Package*
       return binary_kernel(op);
     case OpClass::matmul:
       return matmul_kernel(op);
+    case OpClass::tilizer:
+    case OpClass::embedding:
+      return rows_kernel(op);
     case OpClass::buffer:
     case OpClass::drainer:
       if (op.inputs.size() > 1) return missing(cat(netlist::op_type_name(op.type), " ops with index tiles have no kernel yet"));

@@ -54,6 +54,17 @@ std::uint32_t threshold_bits(double threshold, Intermediate intermediate) {
 
 constexpr std::size_t kMostWords = 600;  // share/kernels/vector.h
 
+// `format`: in which it is loaded and stored (VectorFormat in share/kernels/vector.h).
+std::variant<Constant, NoKernel> program_constant(const sfpu::Program& program, std::string_view name, int format,
+                                                  netlist::VectorMode mode) {
+  const std::vector<std::uint32_t> words = sfpu::words_of(program);
+  if (words.size() > kMostWords) return missing(cat(name, " takes ", words.size(), " instructions; kernels have room for ", kMostWords));
+  const int faces = mode == netlist::VectorMode::r ? 3 : mode == netlist::VectorMode::c ? 5 : 15;
+  std::string text = cat('{', words.size(), ", ", program.result, ", ", format, ", ", format, ", ", faces, ", {");
+  for (std::size_t i = 0; i < words.size(); ++i) text += cat(i == 0 ? "" : ", ", hex_text(words[i]));
+  return Constant{"Program", "program", text + "}}"};
+}
+
 }  // namespace
 
 Constant flag(std::string name, bool value) { return {"bool", std::move(name), value ? "true" : "false"}; }
@@ -66,11 +77,13 @@ Constant operand(std::string name, const Operand& o) {
           cat('{', format_code(o.stored), ", ", format_code(o.unpacked), ", ", o.to_dest ? "true" : "false", '}')};
 }
 
-Operand as_factor(DataFormat format) { return through(format, numerics::source_of(format)); }
+Operand as_factor(DataFormat format) {
+  return is_integer(format) ? Operand{format, format, false} : through(format, numerics::source_of(format));
+}
 
 CopyWay copy_way(DataFormat format, Dest dest) {
   if (dest != Dest::fp32) return {"move", through(format, numerics::copy_source_of(format, dest))};
-  if (format == DataFormat::float32) return {"to_dest", {format, format, true}};
+  if (format == DataFormat::float32 || format == DataFormat::int32) return {"to_dest", {format, format, true}};
   return {"add", as_factor(format)};
 }
 
@@ -79,6 +92,7 @@ DataFormat own_format(Dest dest) {
 }
 
 Constant packed(std::string name, Dest dest, DataFormat out) {
+  if (is_integer(out)) return {"Packed", std::move(name), cat("{true, ", format_code(out), ", ", format_code(out), '}')};
   const auto packing = numerics::packing_for(dest, out);
   return {"Packed", std::move(name),
           cat('{', dest == Dest::fp32 ? "true" : "false", ", ", intermediate_code(packing.intermediate), ", ", format_code(out), '}')};
@@ -87,7 +101,7 @@ Constant packed(std::string name, Dest dest, DataFormat out) {
 void add_output(const Op& op, Dest dest, std::vector<Constant>& to) {
   to.push_back(packed("out", dest, op.out_format));
   const auto& relu = op.attributes.relu;
-  const auto intermediate = numerics::packing_for(dest, op.out_format).intermediate;
+  const auto intermediate = is_integer(op.out_format) ? Intermediate::wide : numerics::packing_for(dest, op.out_format).intermediate;
   const std::uint32_t threshold = relu.enabled ? threshold_bits(relu.threshold, intermediate) : 0;
   const std::uint32_t mode = !relu.enabled ? 0 : relu.mode == netlist::ReluMode::max ? 3 : relu.threshold == 0 ? 1 : 2;
   to.push_back(number("relu_mode", mode));
@@ -117,16 +131,23 @@ std::variant<Constant, NoKernel> program(const sfpu::Program& function, std::str
     whole.instructions.push_back(round);
     whole.result = 0;
   }
-  const std::vector<std::uint32_t> words = sfpu::words_of(whole);
-  if (words.size() > kMostWords) return missing(cat(name, " takes ", words.size(), " instructions; kernels have room for ", kMostWords));
-  const int format = dest == Dest::fp32 ? 3 : dest == Dest::bf16 ? 2 : 1;
-  const int faces = mode == netlist::VectorMode::r ? 3 : mode == netlist::VectorMode::c ? 5 : 15;
-  std::string text = cat('{', words.size(), ", ", whole.result, ", ", format, ", ", format, ", ", faces, ", {");
-  for (std::size_t i = 0; i < words.size(); ++i) text += cat(i == 0 ? "" : ", ", hex_text(words[i]));
-  return Constant{"Program", "program", text + "}}"};
+  return program_constant(whole, name, dest == Dest::fp32 ? 3 : dest == Dest::bf16 ? 2 : 1, mode);
+}
+
+std::variant<Constant, NoKernel> integer_program(const sfpu::FunctionCall& function) {
+  constexpr int kWord = 4;  // share/kernels/vector.h
+  const sfpu::Program* found = sfpu::program_of(function);
+  if (found == nullptr) return missing(cat(function.name, " has no program for the vector unit"));
+  return program_constant(*found, function.name, kWord, netlist::VectorMode::rc);
+}
+
+std::variant<Constant, NoKernel> rescaling(const Op& op) {
+  const arith::bits::Rescaling how = arith::bits::rescaling_of(op);
+  return how.makes_integers ? integer_program(how.function) : program(how.function, Dest::fp32, netlist::VectorMode::rc);
 }
 
 bool is_known(DataFormat f) { return is_float(f) && f != DataFormat::tf32 && f != DataFormat::fp8_e4m3; }
+bool is_known_integer(DataFormat f) { return f == DataFormat::int8 || f == DataFormat::int32; }
 bool is_narrow(DataFormat f) { return numerics::source_of(f) == Source::fp16; }
 
 std::uint32_t phase_bits(netlist::MathFidelity fidelity) {
@@ -145,6 +166,7 @@ std::optional<sfpu::FunctionCall> function_of(const Op& op) {
 }
 
 std::optional<NoKernel> cannot_meet(DataFormat a, DataFormat b) {
+  if (is_integer(a) || is_integer(b)) return std::nullopt;  // what of them has a kernel is asked elsewhere
   if (is_narrow(a) == is_narrow(b)) return std::nullopt;
   return NoKernel{cat("its operands are ", format_name(a), " and ", format_name(b), ", and the matrix unit takes exponents of one width"),
                   "give them formats that both end in _b, or both do not"};

@@ -44,8 +44,9 @@ CopyWay copy_way(DataFormat format, numerics::Dest dest);
 
 // The format of L1 in which a destination register's numbers lose nothing.
 DataFormat own_format(numerics::Dest dest);
-// A format that unpackers and packers know, and one with exponents of 5 bits.
+// A format that unpackers and packers know, an integer one of these, and a format with exponents of 5 bits.
 bool is_known(DataFormat f);
+bool is_known_integer(DataFormat f);
 bool is_narrow(DataFormat f);
 std::uint32_t phase_bits(netlist::MathFidelity fidelity);
 
@@ -62,6 +63,10 @@ std::variant<Constant, NoKernel> program(const std::optional<sfpu::FunctionCall>
 // The same of a function that is compiled already; `name` is for messages.
 std::variant<Constant, NoKernel> program(const sfpu::Program& function, std::string_view name, numerics::Dest dest,
                                          netlist::VectorMode mode, bool rounds = true);
+// What makes integers of numbers of 32 bits, integers or not; of steps, too, that take two.
+std::variant<Constant, NoKernel> integer_program(const sfpu::FunctionCall& function);
+// What quantization, its relatives and products that are quantized compute with a number and its scale.
+std::variant<Constant, NoKernel> rescaling(const netlist::Op& op);
 
 // The kernel of an op of family `steps`: fused ops, and those that take their tiles in an order of their own.
 Choice steps_kernel(const netlist::Op& op, const netlist::FusedOp* fused);

@@ -133,12 +133,19 @@ std::optional<std::string> set_sparse(const arith::OpCall& call, OpLayout& layou
 bool keeps_sums(const Op& op) {
   const auto& a = op.attributes;
   if (a.identity || op.gradient_op) return true;
-  return a.m_k > 1 || (a.accumulate && a.z > 1) || a.bias || a.l1_acc;
+  return a.m_k > 1 || (a.accumulate && a.z > 1) || a.bias || a.l1_acc || a.requant || a.dequant;
 }
 DataFormat sums_format(const Op& op) {
   // Whole sums of a gradient op wait there, too, whatever the width of the destination.
   if (op.gradient_op) return DataFormat::float32;
   return is_float(op.intermed_format) ? op.intermed_format : DataFormat::float32;
+}
+
+// A message is a row of tiles of a block of the output: those come one after the other.
+void set_rows(const Op& op, OpLayout& to) {
+  to.inputs = {to.output};
+  to.input_row_tiles = op.block.ublock_ct;
+  to.arguments.row_bytes = u32(to.input_row_tiles * 32 * bits_per_datum(op.inputs[0].format) / 8);
 }
 
 // Steps: their table, and buffers between them.
@@ -170,6 +177,11 @@ std::int64_t least_tiles(const Op& op, std::size_t input, const OperandLayout& o
 
 }  // namespace
 
+bool takes_rows(const Op& op) {
+  const OpClass kind = netlist::op_class(op.type);
+  return kind == OpClass::tilizer || kind == OpClass::embedding;
+}
+
 netlist::TileIndex OperandLayout::tile(GridCoord core, std::int64_t number) const {
   const std::int64_t row = grid.rows == 1 ? 0 : core.row, col = grid.cols == 1 ? 0 : core.col;
   return arith::tile_at(grid, block_shape(blocks), order, {row * grid.cols + col, number}).tile;
@@ -178,13 +190,15 @@ netlist::TileIndex OperandLayout::tile(GridCoord core, std::int64_t number) cons
 std::variant<OpLayout, std::string> layout_of(const arith::OpCall& call, std::uint32_t l1_begin, std::uint32_t l1_end) {
   const Op& op = call.op;
   OpLayout out;
-  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+  out.output = operand_layout(tiling::elementwise_order(op));
+  const bool rows = takes_rows(op);
+  for (std::size_t i = 0; i < call.inputs.size() && !rows; ++i) {
     const auto order = tiling::tile_order_of(op, call.fused, i, call.inputs[i]->tiles);
     if (const auto* error = std::get_if<tiling::OrderError>(&order)) return error->reason;
     out.inputs.push_back(operand_layout(std::get<tiling::TileOrder>(order)));
     if (out.inputs.back().tiles >= 1 << 30) return cat("input ", i, " has too many tiles");
   }
-  out.output = operand_layout(tiling::elementwise_order(op));
+  if (rows) set_rows(op, out);
   const bool matmul = netlist::op_class(op.type) == OpClass::matmul;
   out.arguments.tiles = static_cast<std::uint32_t>(out.output.tiles);
   out.arguments.adds = call.previous ? 1 : 0;
@@ -214,9 +228,10 @@ std::variant<OpLayout, std::string> layout_of(const arith::OpCall& call, std::ui
     L1Space space(l1_begin, l1_end);
     bool fits = true;
     for (std::size_t i = 0; i < out.inputs.size(); ++i)
-      fits = fits &&
-             space.place(out.inputs[i].ring, call.inputs[i]->format, parts * least_tiles(op, i, out.inputs[i], steps ? &*steps : nullptr),
-                         kFirstInputStream + static_cast<std::uint32_t>(i));
+      fits = fits && (rows ? space.place_messages(out.inputs[i].ring, 32 + 32 * out.arguments.row_bytes, parts, kFirstInputStream)
+                           : space.place(out.inputs[i].ring, call.inputs[i]->format,
+                                         parts * least_tiles(op, i, out.inputs[i], steps ? &*steps : nullptr),
+                                         kFirstInputStream + static_cast<std::uint32_t>(i)));
     const std::int64_t message = op.untilize_output ? 32 + out.output.blocks.block_rt * 32 * row_bytes : tile_bytes(op.out_format);
     fits = fits && message < 1 << 21 && space.place_messages(out.output.ring, u32(message), parts, kOutputStream);
     if (matmul && keeps_sums(op))

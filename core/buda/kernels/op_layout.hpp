@@ -31,9 +31,13 @@ struct OpLayout {
   OperandLayout output;
   tt::Arguments arguments = {};
   std::int64_t row_messages = 0;     // of an output that leaves as rows of numbers; 0: as tiles
+  std::int64_t input_row_tiles = 0;  // of a first input that comes as rows of numbers, the tiles that a message has; 0: as tiles
   std::vector<std::uint32_t> table;  // of steps: words at arguments.table
   std::uint32_t table_words = 0;     // that are there; of a sparse matmul they are the kernel's own
 };
+
+// Whether it makes tiles of rows of numbers, which are its first input; those of an embedding are the rows that were looked up.
+bool takes_rows(const netlist::Op& op);
 
 // A sentence without a full stop where the op cannot run on a core: its tiles do not come in an order that its kernel takes, or do not fit
 // in L1.

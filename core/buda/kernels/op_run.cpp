@@ -44,9 +44,10 @@ std::size_t first_number(const Value& value, TileIndex tile) {
 // Tiles of one operand on their way into or out of a ring.
 struct Passage {
   const OperandLayout& layout;
+  std::int64_t all = 0;  // messages: tiles, or rows of them
   std::int64_t moved = 0;
 
-  bool done() const { return moved == layout.tiles; }
+  bool done() const { return moved == all; }
   std::uint32_t stream() const { return layout.ring.stream; }
   std::uint32_t slot() const {
     return layout.ring.address + static_cast<std::uint32_t>(moved % layout.ring.tiles) * layout.ring.tile_bytes;
@@ -57,12 +58,14 @@ struct Passage {
 class CoreRun {
  public:
   CoreRun(const CoreWork& work, Core& core)
-      : work_(work), core_(core), output_{work.layout.output}, rings_(work.programs), zones_(work.programs) {
-    for (const OperandLayout& input : work.layout.inputs) inputs_.push_back({input});
+      : work_(work), core_(core), output_{work.layout.output, messages_of(work.layout)}, rings_(work.programs), zones_(work.programs) {
+    for (const OperandLayout& input : work.layout.inputs)
+      inputs_.push_back({input, input.tiles / std::max<std::int64_t>(work.layout.input_row_tiles, 1)});
   }
 
   CoreOutcome run() {
-    made_.reserve(static_cast<std::size_t>(output_.layout.tiles) * kTileNumbers);
+    const std::size_t numbers = static_cast<std::size_t>(output_.layout.tiles) * kTileNumbers;
+    integers() ? made_.ints.reserve(numbers) : made_.floats.reserve(numbers);
     load();
     int quiet = 0;
     while (!ended()) {
@@ -81,6 +84,7 @@ class CoreRun {
   }
 
  private:
+  bool integers() const { return is_integer(work_.call.op.out_format); }
   std::string place() const { return cat(work_.place.row, '-', work_.place.col); }
 
   void load() {
@@ -119,14 +123,15 @@ class CoreRun {
   }
 
   // What the output's ring takes, altogether.
-  std::int64_t messages() const { return work_.layout.row_messages > 0 ? work_.layout.row_messages : output_.layout.tiles; }
+  static std::int64_t messages_of(const OpLayout& layout) { return layout.row_messages > 0 ? layout.row_messages : layout.output.tiles; }
+  std::int64_t messages() const { return output_.all; }
 
   // Of a stream: whose tiles it counts, and how many of them there have been.
   std::string name_of(std::uint32_t stream) const {
     for (std::size_t i = 0; i < inputs_.size(); ++i)
       if (inputs_[i].stream() == stream)
-        return cat("input ", i, " from '", work_.call.op.inputs[i].name, "', of which ", inputs_[i].moved, " of ", inputs_[i].layout.tiles,
-                   " tiles have arrived");
+        return cat("input ", i, " from '", work_.call.op.inputs[i].name, "', of which ", inputs_[i].moved, " of ", inputs_[i].all,
+                   work_.layout.input_row_tiles > 0 ? " rows of tiles have arrived" : " tiles have arrived");
     if (output_.stream() == stream) return cat("the output, of which ", output_.moved, " of ", messages(), " have left");
     if (work_.layout.arguments.between.stream == stream) return "sums between blocks";
     return "between the steps of the kernel";
@@ -161,11 +166,10 @@ class CoreRun {
       const std::uint32_t taken = core_.counter(p.stream(), Counter::taken);
       tile_.resize(p.layout.ring.tile_bytes);
       while (!p.done() && ((p.count() - taken) & 0xffff) < p.layout.ring.tiles) {
-        const std::size_t first = first_number(value, p.layout.tile(work_.place, p.moved));
-        if (value.integer()) {
-          pack_tile({value.format, value.dim}, value.ints.data() + first, value.cols(), tile_.data());
+        if (work_.layout.input_row_tiles > 0) {
+          put_rows(value, p);
         } else {
-          pack_tile({value.format, value.dim}, value.floats.data() + first, value.cols(), tile_.data());
+          put_tile(value, p.layout.tile(work_.place, p.moved), tile_.data());
         }
         core_.write(p.slot(), tile_);
         ++p.moved;
@@ -174,6 +178,27 @@ class CoreRun {
       }
     }
     return moved;
+  }
+
+  static void put_tile(const Value& value, TileIndex tile, char* to) {
+    const std::size_t first = first_number(value, tile);
+    if (value.integer()) return pack_tile({value.format, value.dim}, value.ints.data() + first, value.cols(), to);
+    pack_tile({value.format, value.dim}, value.floats.data() + first, value.cols(), to);
+  }
+
+  // 32 rows of numbers, behind a header: the faces of tiles, of which each row is a part of one.
+  void put_rows(const Value& value, const Passage& p) {
+    const std::int64_t tiles = work_.layout.input_row_tiles;
+    const std::size_t row_bytes = work_.layout.arguments.row_bytes, part = row_bytes / static_cast<std::size_t>(tiles) / 2;
+    std::string tile(static_cast<std::size_t>(tile_bytes(value.format)), '\0');
+    for (std::int64_t c = 0; c < tiles; ++c) {
+      put_tile(value, p.layout.tile(work_.place, p.moved * tiles + c), tile.data());
+      for (std::size_t i = 0; i < 64; ++i) {  // parts of 16 numbers, face by face
+        const std::size_t row = i / 32 * 16 + i % 16, half = i / 16 % 2;
+        std::copy_n(tile.data() + kTileHeaderBytes + i * part, part,
+                    tile_.data() + kTileHeaderBytes + row * row_bytes + (2 * static_cast<std::size_t>(c) + half) * part);
+      }
+    }
   }
 
   bool collect() {
@@ -186,8 +211,7 @@ class CoreRun {
       if (work_.layout.row_messages > 0) {
         take_rows();
       } else {
-        made_.resize(made_.size() + kTileNumbers);
-        unpack_tile({work_.call.op.out_format, TileDim{}}, tile_.data(), made_.data() + made_.size() - kTileNumbers, 32);
+        integers() ? take_tile(made_.ints) : take_tile(made_.floats);
       }
       put_previous(output_.moved + output_.layout.ring.tiles);
       ++output_.moved;
@@ -195,6 +219,12 @@ class CoreRun {
     if (output_.moved == before) return false;
     core_.set_counter(output_.stream(), Counter::taken, output_.count());
     return true;
+  }
+
+  template <class Number>
+  void take_tile(std::vector<Number>& made) {
+    made.resize(made.size() + kTileNumbers);
+    unpack_tile({work_.call.op.out_format, TileDim{}}, tile_.data(), made.data() + made.size() - kTileNumbers, 32);
   }
 
   // A row of blocks as rows of numbers becomes its tiles.
@@ -212,7 +242,7 @@ class CoreRun {
     for (std::size_t j = 0; j < blocks; ++j)
       for (std::size_t r = 0; r < rows; ++r)
         for (std::size_t c = 0; c < width; ++c)
-          for (std::size_t i = 0; i < kTileNumbers; ++i) made_.push_back(number(r * 32 + i / 32, (j * width + c) * 32 + i % 32));
+          for (std::size_t i = 0; i < kTileNumbers; ++i) made_.floats.push_back(number(r * 32 + i / 32, (j * width + c) * 32 + i % 32));
   }
 
   const CoreWork& work_;
@@ -221,13 +251,12 @@ class CoreRun {
   Passage output_;
   PrintRings rings_;
   ZoneRings zones_;
-  std::vector<float> made_;
+  CoreTiles made_;
   std::string tile_;
 };
 
 std::optional<std::string> unable(const OpCall& call) {
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
-    if (call.inputs[i]->integer() && !(call.op.attributes.identity && i == 2)) return cat("input ", i, " holds integers");
     if (call.inputs[i]->dim != TileDim{})
       return cat("input ", i, " has tiles of ", call.inputs[i]->dim.rows, 'x', call.inputs[i]->dim.cols);
   }
@@ -249,8 +278,20 @@ std::variant<Programs, std::string> programs_of(const CompiledKernel& kernel, co
   return out;
 }
 
+// The tiles that the core at a place has made, where they belong.
+template <class Number>
+void put_tiles(const OperandLayout& layout, GridCoord place, const std::vector<Number>& tiles, Value& out) {
+  for (std::int64_t tile = 0; tile < layout.tiles; ++tile) {
+    const Number* from = tiles.data() + static_cast<std::size_t>(tile) * kTileNumbers;
+    Number* to = out.data<Number>().data() + first_number(out, layout.tile(place, tile));
+    for (std::size_t row = 0; row < 32; ++row) std::copy_n(from + row * 32, 32, to + row * out.cols());
+  }
+}
+
 // What is the same for all cores of an op.
 struct Prepared {
+  std::vector<arith::ValuePtr> rows;  // that were looked up, and are the call's input
+  OpCall call;
   OpLayout layout;
   Programs programs;
 };
@@ -259,11 +300,20 @@ std::variant<Prepared, std::string> prepare(const KernelSet& kernels, const devi
   const auto found = kernels.kernel_of_op.find(call.op.name);
   if (found == kernels.kernel_of_op.end()) return std::string("it has no kernel");
   if (auto why = unable(call)) return *why;
-  auto layout = layout_of(call, static_cast<std::uint32_t>(l1.operands_begin), static_cast<std::uint32_t>(l1.operands_end()));
+  OpCall prepared = call;
+  std::vector<arith::ValuePtr> looked_up;
+  if (netlist::op_class(call.op.type) == netlist::OpClass::embedding) {
+    // On a chip the fifth processor reads the rows of the table whose numbers it gets.
+    auto rows = arith::looked_up(call);
+    if (auto* why = std::get_if<std::string>(&rows)) return std::move(*why);
+    looked_up.push_back(std::make_shared<const Value>(std::move(std::get<Value>(rows))));
+    prepared.inputs = looked_up;
+  }
+  auto layout = layout_of(prepared, static_cast<std::uint32_t>(l1.operands_begin), static_cast<std::uint32_t>(l1.operands_end()));
   if (auto* why = std::get_if<std::string>(&layout)) return std::move(*why);
   auto programs = programs_of(kernels.kernels[found->second], l1);
   if (auto* why = std::get_if<std::string>(&programs)) return std::move(*why);
-  return Prepared{std::move(std::get<OpLayout>(layout)), std::move(std::get<Programs>(programs))};
+  return Prepared{std::move(looked_up), prepared, std::move(std::get<OpLayout>(layout)), std::move(std::get<Programs>(programs))};
 }
 
 }  // namespace
@@ -275,7 +325,7 @@ CoreOutcome run_part(const KernelSet& kernels, const device::L1Map& l1, const Op
   if (auto* why = std::get_if<std::string>(&prepared)) return std::move(*why);
   const Prepared& op = std::get<Prepared>(prepared);
   std::vector<PrintedLine> printed;
-  return run_on({call, op.layout, op.programs, place, printed, marks}, core);
+  return run_on({op.call, op.layout, op.programs, place, printed, marks}, core);
 }
 
 arith::Outcome run_op(const KernelSet& kernels, const device::L1Map& l1, const OpCall& call, const RunCore& run_core, const Print& print) {
@@ -283,6 +333,7 @@ arith::Outcome run_op(const KernelSet& kernels, const device::L1Map& l1, const O
   if (netlist::op_class(call.op.type) == netlist::OpClass::ethernet) return arith::op_kind(call.op.type).run(call);
   auto prepared = prepare(kernels, l1, call);
   if (auto* why = std::get_if<std::string>(&prepared)) return std::move(*why);
+  const OpCall& given = std::get<Prepared>(prepared).call;
   const OpLayout& placed = std::get<Prepared>(prepared).layout;
   const Programs& programs = std::get<Prepared>(prepared).programs;
   Value out(call.op.shape(), call.op.tile_dim, call.op.out_format);
@@ -296,17 +347,13 @@ arith::Outcome run_op(const KernelSet& kernels, const device::L1Map& l1, const O
   parallel_for(call.threads, errors.size(), [&](std::size_t i) {
     const GridCoord place = place_of(i);
     ZoneMarks marks;  // their cycles are of no use where tiles come at once
-    CoreOutcome outcome = run_core({call, placed, programs, place, printed[i], marks}, place);
+    CoreOutcome outcome = run_core({given, placed, programs, place, printed[i], marks}, place);
     if (auto* error = std::get_if<std::string>(&outcome)) {
       errors[i] = std::move(*error);
       return;
     }
-    const std::vector<float>& tiles = std::get<std::vector<float>>(outcome);
-    for (std::int64_t tile = 0; tile < placed.output.tiles; ++tile) {
-      const float* from = tiles.data() + static_cast<std::size_t>(tile) * kTileNumbers;
-      float* to = out.floats.data() + first_number(out, placed.output.tile(place, tile));
-      for (std::size_t row = 0; row < 32; ++row) std::copy_n(from + row * 32, 32, to + row * out.cols());
-    }
+    const CoreTiles& tiles = std::get<CoreTiles>(outcome);
+    out.integer() ? put_tiles(placed.output, place, tiles.ints, out) : put_tiles(placed.output, place, tiles.floats, out);
   });
   for (std::size_t i = 0; print && i < printed.size(); ++i)
     for (const PrintedLine& line : printed[i]) print(place_of(i), line);

@@ -56,8 +56,13 @@ class Core {
   virtual int patience() const = 0;
 };
 
-// What a core has made: its tiles in their order, 1024 numbers each, row by row. Otherwise a sentence without a full stop.
-using CoreOutcome = std::variant<std::vector<float>, std::string>;
+// What a core has made: its tiles in their order, 1024 numbers each, row by row; floats or integers, as the output has. Otherwise a
+// sentence without a full stop.
+struct CoreTiles {
+  std::vector<float> floats;
+  std::vector<std::int32_t> ints;
+};
+using CoreOutcome = std::variant<CoreTiles, std::string>;
 
 // One core's part of an op.
 struct CoreWork;

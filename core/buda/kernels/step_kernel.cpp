@@ -2,6 +2,7 @@
 #include <buda/arith/bits.hpp>
 #include <buda/arith/fused.hpp>
 #include <buda/base/text.hpp>
+#include <buda/kernels/integers.hpp>
 #include <buda/kernels/kernel_constants.hpp>
 #include <buda/kernels/steps.hpp>
 
@@ -29,11 +30,13 @@ using StepChoice = std::variant<std::vector<Constant>, NoKernel>;
 std::string_view step_name(const Op& op) {
   switch (netlist::op_class(op.type)) {
     case OpClass::binary:
-      return netlist::op_type_name(op.type);
+      return op.type == OpType::maximum ? "pair" : netlist::op_type_name(op.type);
     case OpClass::reduce:
       return op.attributes.reduce_dim == netlist::Dim::r   ? "reduce_rows"
              : op.attributes.reduce_dim == netlist::Dim::c ? "reduce_cols"
                                                            : "reduce_depth";
+    case OpClass::quant:
+      return "pair";
     case OpClass::matmul:
     case OpClass::depthwise:
       return "products";
@@ -42,7 +45,8 @@ std::string_view step_name(const Op& op) {
   }
 }
 
-bool keeps_two_tiles(std::string_view step) { return step == "maximum" || step.starts_with("reduce"); }
+// Whether its vector unit takes two tiles: `pair` one of each operand, a reduction one after the other.
+bool keeps_two_tiles(std::string_view step) { return step == "pair" || step.starts_with("reduce"); }
 
 // Products whose sums wait between blocks would be rounded there.
 std::optional<NoKernel> unable_products(const Op& op, Dest dest) {
@@ -59,8 +63,8 @@ StepChoice step_of(const Op& op, const StepShape& shape) {
   const std::string_view kind = step_name(op);
   const DataFormat first = op.inputs[0].format, second = op.inputs.back().format;
   const Dest dest = arith::bits::dest_form(op, first);
-  const bool pair = kind == "add" || kind == "subtract" || kind == "multiply" || kind == "products";
-  if (pair || kind == "maximum")
+  const bool factors = kind == "add" || kind == "subtract" || kind == "multiply" || kind == "products";
+  if (factors || op.type == OpType::maximum)
     if (auto no = cannot_meet(first, second)) return *no;
   if (kind == "products")
     if (auto no = unable_products(op, dest)) return *no;
@@ -68,12 +72,15 @@ StepChoice step_of(const Op& op, const StepShape& shape) {
   std::optional<sfpu::FunctionCall> function;
   if (kind == "copy" && netlist::op_class(op.type) == OpClass::sfpu) function = function_of(op);
   if (op.type == OpType::dropout && function) return missing("dropout inside of a fused op has no kernel yet");
+  const bool quantizes = netlist::op_class(op.type) == OpClass::quant;
   if (keeps_two_tiles(kind)) function = sfpu::FunctionCall{"maximum", {}};
-  auto vector = program(function, dest, op.attributes.vector, kind == "copy" || kind == "maximum");
+  auto vector = quantizes                           ? rescaling(op)
+                : function && works_on_integers(op) ? integer_program(*function)
+                                                    : program(function, dest, op.attributes.vector, kind == "copy" || kind == "pair");
   if (auto* no = std::get_if<NoKernel>(&vector)) return std::move(*no);
   std::vector<Constant> out = {enumerator("Step", "kind", kind),
-                               operand("a", pair ? as_factor(first) : a.operand),
-                               operand("b", pair ? as_factor(second) : b.operand),
+                               operand("a", factors ? as_factor(first) : a.operand),
+                               operand("b", factors ? as_factor(second) : b.operand),
                                enumerator("Copy", "a_copy", a.name),
                                enumerator("Copy", "b_copy", b.name),
                                enumerator("Spread", "spread", shape.spread),

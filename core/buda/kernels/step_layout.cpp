@@ -296,6 +296,7 @@ bool takes_steps(const Op& op) {
     case OpClass::reduce:
     case OpClass::splice:
     case OpClass::depthwise:
+    case OpClass::quant:
       return true;
     default:
       return op.type == OpType::maximum;

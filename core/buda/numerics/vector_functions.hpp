@@ -22,6 +22,7 @@ struct VectorCall {
   std::size_t length = 0;
   std::size_t result = 0;  // the register where it leaves what it made
   Dest form = Dest::bf16;
+  bool keeps_bits = false;           // it makes integers, which have no denormals
   std::uint32_t* numbers = nullptr;  // destination words, in place
   std::size_t count = 0;             // a multiple of 16
   const std::uint32_t* second = nullptr;

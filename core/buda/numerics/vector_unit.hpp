@@ -431,6 +431,12 @@ struct VectorMachine {  // wide because it has a function for each instruction
       store(s.flags.on ? select(flags_at(s, lane), v, load(words + lane)) : v, words + lane);
     }
   }
+  static void store_bits(std::size_t from, const VectorState& s, std::uint32_t* words) {
+    for (std::size_t lane = 0; lane < kVectorLanes; lane += kLanes) {
+      const Ints x = reg(s, from, lane);
+      store(s.flags.on ? select(flags_at(s, lane), x, load(words + lane)) : x, words + lane);
+    }
+  }
   static void store_words(Dest form, std::size_t from, const VectorState& s, std::uint32_t* words) {
     if (form == Dest::fp32) return store_as<Dest::fp32, false>(from, s, words);
     if (form == Dest::bf16) return store_as<Dest::bf16, false>(from, s, words);
@@ -454,7 +460,11 @@ struct VectorMachine {  // wide because it has a function for each instruction
         load_as<form>(words[1], 1, s);
       }
       for (std::size_t k = 0; k < c.length; ++k) execute(c.program[k], s);
-      store_as<form, true>(c.result, s, words[0]);
+      if (c.keeps_bits) {
+        store_bits(c.result, s, words[0]);
+      } else {
+        store_as<form, true>(c.result, s, words[0]);
+      }
       __builtin_memcpy(c.numbers + i, words[0], count * sizeof(std::uint32_t));
     }
   }

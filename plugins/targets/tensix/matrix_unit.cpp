@@ -6,6 +6,7 @@
 #include "fields.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/numerics/integers.hpp>
 #include <buda/numerics/kernels.hpp>
 #include <buda/numerics/matrix_unit.hpp>
 
@@ -35,25 +36,31 @@ struct Arithmetic {
   Source source = Source::bf16;
   bool wide = false;
   Dest dest = Dest::bf16;
+  bool integer = false;
 };
 
 std::string unsupported(const Config& config, std::size_t thread) {
-  if (config.get(thread, setting::kIntegerMath) != 0) return "integers are not computed with yet";
   if (config.get(thread, setting::kStochastic) != 0) return "stochastic rounding is not executed";
   if (config.get(thread, setting::kKeepDenormals) != 0) return "denormals are not kept";
   return {};
 }
 
 Step check_formats(Coprocessor& c, std::size_t thread) {
-  const Source a = source_of(c.config.get(thread, setting::kSrcAFormat)), b = source_of(c.config.get(thread, setting::kSrcBFormat));
+  const std::uint32_t a_format = c.config.get(thread, setting::kSrcAFormat), b_format = c.config.get(thread, setting::kSrcBFormat);
+  if (c.config.get(thread, setting::kIntegerMath) != 0) {
+    if (a_format == kInt8 && b_format == kInt8) return Step::done;
+    return c.undefined(Check::format_mismatch, "the matrix unit is set to integers, and SrcA or SrcB to another format");
+  }
+  const Source a = source_of(a_format), b = source_of(b_format);
   if ((a == Source::fp16) == (b == Source::fp16)) return Step::done;
   return c.undefined(Check::format_mismatch, "SrcA and SrcB have exponents of different width");
 }
 
 Arithmetic arithmetic(const Config& config, std::size_t thread) {
   Arithmetic a;
+  a.integer = config.get(thread, setting::kIntegerMath) != 0;
   a.source = source_of(config.get(thread, setting::kSrcAFormat));
-  a.wide = config.get(thread, setting::kWideDest) != 0;
+  a.wide = a.integer || config.get(thread, setting::kWideDest) != 0;
   a.dest = a.wide ? Dest::fp32 : a.source == Source::fp16 ? Dest::fp16 : Dest::bf16;
   return a;
 }
@@ -132,6 +139,22 @@ Step mvmul(Coprocessor& c, std::size_t thread, std::uint32_t word) {
   return release(c, get(word, kFields.flip));
 }
 
+// One product of integers.
+void execute_integers(Coprocessor& c, const Product& p) {
+  const std::uint32_t *a = c.src_a.to_compute().words.data() + p.a * kColumns, *b = c.src_b.to_compute().words.data() + p.b * kColumns;
+  std::array<std::int32_t, kColumns * kColumns> factors;
+  for (std::size_t i = 0; i < factors.size(); ++i) factors[i] = numerics::integer_factor_a(a[i], p.phase);
+  std::uint32_t* dest = c.dest.row(true, p.dest, kRows);
+  for (std::size_t r = 0; r < kRows; ++r) {
+    std::array<std::int32_t, kColumns> sums = {};
+    for (std::size_t k = 0; k < kColumns; ++k) {
+      const std::int32_t left = numerics::integer_factor_b(b[r * kColumns + k], p.phase);
+      for (std::size_t col = 0; col < kColumns; ++col) sums[col] += left * factors[k * kColumns + col];
+    }
+    for (std::size_t col = 0; col < kColumns; ++col) dest[r * kColumns + col] = numerics::integer_sum(dest[r * kColumns + col], sums[col]);
+  }
+}
+
 // Executes one product, or two that have SrcB's rows in common and neighbouring faces of SrcA.
 void execute(Coprocessor& c, const Arithmetic& how, const Product& left_face, const Product* right_face) {
   const numerics::LeftOperand& left = c.src_b.to_compute().left();
@@ -194,6 +217,17 @@ const std::uint32_t* second_operand(const SourceBank& bank, std::uint32_t row, s
   return changed.data();
 }
 
+// Of integers, eight rows of each.
+void execute_integers(Elementwise operation, bool accumulates, unsigned phase, const std::uint32_t* a, const std::uint32_t* b,
+                      std::uint32_t* dest) {
+  for (std::size_t i = 0; i < kRows * kColumns; ++i) {
+    const std::int32_t made = operation == Elementwise::multiply
+                                  ? numerics::integer_factor_a(a[i], phase) * numerics::integer_factor_b(b[i], phase)
+                                  : numerics::integer_term(a[i]) + numerics::integer_term(b[i]);
+    dest[i] = numerics::integer_sum(accumulates ? dest[i] : 0, made);
+  }
+}
+
 template <Elementwise operation>
 Step elementwise(Coprocessor& c, std::size_t thread, std::uint32_t word) {
   static const MatrixFields kFields("ELWADD");
@@ -215,10 +249,11 @@ Step elementwise(Coprocessor& c, std::size_t thread, std::uint32_t word) {
       second_operand(c.src_b.to_compute(), rows.b, get(word, kFields.broadcast), operation == Elementwise::subtract, changed);
   const numerics::Elementwise e{
       c.src_a.to_compute().words.data() + rows.a * kColumns, b, dest, kRows * kColumns, how.source, how.dest, phase};
-  if (operation == Elementwise::multiply) {
+  if (operation != Elementwise::multiply && phase != 0) return c.fail("sums have no fidelity phases");
+  if (how.integer) {
+    execute_integers(operation, accumulates, phase, e.a, b, dest);
+  } else if (operation == Elementwise::multiply) {
     numerics::best_kernels().elwmul(e);
-  } else if (phase != 0) {
-    return c.fail("sums have no fidelity phases");
   } else {
     numerics::best_kernels().elwadd(e, accumulates);
   }
@@ -325,6 +360,11 @@ void execute_products(Coprocessor& c, std::size_t thread) {
   constexpr std::size_t kAtOnce = 32;
   const Arithmetic how = arithmetic(c.config, thread);
   for (std::span<const Product> rest = c.products; !rest.empty();) {
+    if (how.integer) {
+      execute_integers(c, rest.front());
+      rest = rest.subspan(1);
+      continue;
+    }
     const auto part = rest.first(std::min(rest.size(), kAtOnce));
     std::array<bool, kAtOnce> done = {};
     for (std::size_t i = 0; i < part.size(); ++i) {

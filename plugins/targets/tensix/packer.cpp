@@ -10,6 +10,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/numerics/fields.hpp>
+#include <buda/numerics/integers.hpp>
 #include <buda/numerics/pack.hpp>
 
 #include <algorithm>
@@ -49,6 +50,7 @@ struct PackerJob {
   Packing packing;
   bool wide = false;
   bool accumulates = false;
+  bool integer = false;
   std::uint32_t row = 0, count = 0;         // numbers from the first of a row on
   std::uint32_t exponents = 0, datums = 0;  // bytes in L1
 };
@@ -105,6 +107,13 @@ void pack_face(Coprocessor& c, const PackerJob& job) {
   const std::uint32_t* from = c.dest.row(job.wide, job.row, job.count / kColumns);
   for (std::uint32_t i = 0; i < job.count; i += 16) {
     std::uint32_t datums[16];
+    if (job.integer) {
+      for (std::size_t k = 0; k < 16; ++k)
+        datums[k] =
+            numerics::packed_integer(from[i + k], job.packing.out == DataFormat::int8, job.packing.relu != numerics::PackerRelu::none);
+      write_datums(c.l1.data() + job.datums + std::size_t{i} * bits / 8, job, bits, datums);
+      continue;
+    }
     const std::uint8_t exponent = numerics::pack_group(job.packing, std::span<const std::uint32_t, 16>(from + i, 16), datums);
     if (has_exponents) c.l1[job.exponents + i / 16] = exponent;
     write_datums(c.l1.data() + job.datums + std::size_t{i} * bits / 8, job, bits, datums);
@@ -124,8 +133,9 @@ Step job_of(Coprocessor& c, std::size_t thread, std::size_t packer, PackerJob& j
     return config.get(thread, {static_cast<std::uint16_t>(word), static_cast<std::uint8_t>(low), static_cast<std::uint8_t>(width)});
   };
   const std::uint32_t from = get_bits(block + 2u, 8, 4), to = get_bits(block + 2u, 4, 4);
-  const auto intermediate = intermediate_of(from);
-  job.packing.out = l1_format(to).value_or(DataFormat::invalid);
+  job.integer = from == to && (from == kInt8 || from == kInt32);
+  const auto intermediate = job.integer ? std::optional(Intermediate::wide) : intermediate_of(from);
+  job.packing.out = !job.integer ? l1_format(to).value_or(DataFormat::invalid) : to == kInt8 ? DataFormat::int8 : DataFormat::int32;
   if (!intermediate || job.packing.out == DataFormat::invalid) return c.fail(cat("format ", from, " is not packed into ", to, " yet"));
   if (config.get(thread, setting::kDestFormat) != from &&
       c.undefined(Check::format_mismatch, "the packers and the destination disagree about the intermediate format") != Step::done)
@@ -142,10 +152,12 @@ Step job_of(Coprocessor& c, std::size_t thread, std::size_t packer, PackerJob& j
   job.packing.relu = static_cast<numerics::PackerRelu>(mode);
   job.packing.threshold = threshold_of(*intermediate, config.get(thread, setting::kReluThreshold));
   job.accumulates = get_bits(block + 3u, 21, 1) != 0;
+  if (job.integer && mode > 1) return c.fail("ReLU of integers has no threshold");
   if (job.accumulates && !numerics::can_accumulate_in_l1(job.packing.out)) return c.fail("this format is not summed in L1");
 
   const AddressCounters& at = c.addresses[thread][2];
-  const std::uint32_t bytes = *intermediate == Intermediate::wide                                          ? 4
+  const std::uint32_t bytes = from == kInt8                                                                ? 1
+                              : *intermediate == Intermediate::wide                                        ? 4
                               : *intermediate == Intermediate::e8m6 || *intermediate == Intermediate::e5m6 ? 1
                                                                                                            : 2;
   const std::uint32_t number =

@@ -10,6 +10,7 @@
 #include "formats.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/numerics/integers.hpp>
 #include <buda/numerics/unpack.hpp>
 
 #include <algorithm>
@@ -38,6 +39,7 @@ struct Reading {
   std::uint32_t count = 0, first = 0;       // datums
   std::uint32_t exponents = 0, datums = 0;  // bytes in L1 where those of the tile begin
   std::uint32_t number = 0;                 // of the register, where the first goes
+  std::uint32_t stride = 0;                 // bytes from 16 datums to the next; 0: they follow each other
   std::uint32_t bytes = 0, speed = 1;       // in L1, at 16 bytes per cycle times `speed`
 };
 
@@ -47,9 +49,21 @@ std::uint32_t field_of(const Config& config, std::size_t thread, std::size_t wor
 
 // Fills `words` with the numbers of a reading; the datums are within L1.
 void read_numbers(std::span<const std::uint8_t> l1, const Reading& r, std::uint32_t* words) {
+  if (r.stride != 0) {
+    Reading row = r;
+    row.stride = 0;
+    for (std::uint32_t i = 0; i < r.count; i += row.count) {
+      row.count = std::min<std::uint32_t>(r.count - i, kColumns);
+      read_numbers(l1, row, words + i);
+      row.datums += r.stride;
+    }
+    return;
+  }
   const std::uint8_t* datums = l1.data() + r.datums;
   if (r.to_dest) {
     std::memcpy(words, datums + std::size_t{4} * r.first, std::size_t{4} * r.count);
+  } else if (r.format == DataFormat::int8) {
+    for (std::uint32_t i = 0; i < r.count; ++i) words[i] = numerics::source_of_int8(datums[r.first + i]);
   } else {
     numerics::unpack_datums({r.format, r.source, datums, l1.data() + r.exponents}, r.first, {words, r.count});
   }
@@ -60,6 +74,7 @@ std::optional<Source> source_for(std::uint32_t in, std::uint32_t out) {
   if (in == kFloat32 && out == kTf32) return Source::tf32;
   if (in == kFloat32 && out == kFloat16B) return Source::bf16;
   if (in == kFloat32 && out == kFloat16) return Source::fp16;
+  if (in == kInt8 && out == kInt8) return Source::fp16;
   const auto format = l1_format(in);
   if (in != out || in == kFloat32 || !format) return std::nullopt;
   return numerics::source_of(*format);
@@ -78,14 +93,14 @@ Step reading_of(Coprocessor& c, std::size_t thread, std::size_t unpacker, Readin
   const auto get_bits = [&](std::size_t word, unsigned low, unsigned width) { return field_of(config, thread, word, low, width); };
   const AddressCounters& at = c.addresses[thread][unpacker];
   const std::uint32_t in = get_bits(s.descriptor, 0, 4), out = get_bits(s.mode, 0, 4);
-  r.format = l1_format(in).value_or(DataFormat::invalid);
+  r.format = in == kInt8 ? DataFormat::int8 : in == kInt32 ? DataFormat::int32 : l1_format(in).value_or(DataFormat::invalid);
   r.to_dest = unpacker == 0 && get_bits(s.mode + 1u, 4, 1) != 0;
   r.transposed = get_bits(s.mode, 8, 1) != 0;
-  if (get_bits(s.mode, 9, 1) != 0) return c.fail("unpacking rows of a tensor into tiles is not executed yet");
+  const bool rows = get_bits(s.mode, 9, 1) != 0;
   if (get_bits(s.mode + 1u, 0, 1) == 0) return c.fail("tiles with compressed zeros are not unpacked");
   if (r.format == DataFormat::invalid) return c.fail(cat("format ", in, " is not unpacked yet"));
   if (r.to_dest) {
-    if (in != kFloat32 || out != kFloat32 || r.transposed) return c.fail("only Float32 goes past the source registers");
+    if ((in != kFloat32 && in != kInt32) || out != in || r.transposed) return c.fail("only Float32 and Int32 go past the source registers");
   } else if (const auto source = source_for(in, out)) {
     r.source = *source;
   } else {
@@ -108,16 +123,31 @@ Step reading_of(Coprocessor& c, std::size_t thread, std::size_t unpacker, Readin
   if (is_bfp(r.format)) r.datums += ((x * y * z + 15) / 16 + 15) & ~15u;
   if (std::uint64_t{r.datums} + (std::uint64_t{r.first} + r.count) * bits / 8 > c.l1.size())
     return c.fail(cat("it reads beyond the end of L1, from ", r.datums, " on"));
-  const std::uint32_t bytes = out == kFloat32 || out == kTf32 ? 4 : out == kFloat16 || out == kFloat16B ? 2 : 1;
+  if (rows && (unpacker != 0 || bits < 8 || is_bfp(r.format) || r.transposed || r.first != 0))
+    return c.fail("rows of a tensor become tiles in the first unpacker only, in formats of whole bytes, from the beginning on");
+  if (rows) r.stride = get_bits(s.mode, 16, 12) << 4;
+  if (rows && r.stride == 0) return c.fail("rows of a tensor lie on each other");
+  if (rows && std::uint64_t{r.datums} + std::uint64_t{r.stride} * ((r.count - 1) / kColumns) + kColumns * bits / 8 > c.l1.size())
+    return c.fail(cat("it reads beyond the end of L1, from ", r.datums, " on"));
+  const std::uint32_t bytes = out == kFloat32 || out == kTf32 || out == kInt32 ? 4 : out == kFloat16 || out == kFloat16B ? 2 : 1;
   r.number = (to.y * get_bits(s.register_strides, 12, 12) + to.z * get_bits(s.register_strides + 1u, 0, 12)) / bytes;
   if (unpacker == 0) r.number += get_bits(72, 0, 16);
   if (unpacker == 0 && r.number < kFirstRow) return c.fail("the first unpacker writes before the first row of SrcA");
   if (unpacker == 0) r.number -= kFirstRow;
   r.bytes = (r.count * bits + 7) / 8 + (is_bfp(r.format) ? r.count / 16 : 0);
-  r.speed = speed_of(get_bits(s.mode, 4, 2), in, r.to_dest);
+  r.speed = rows ? 4 : speed_of(get_bits(s.mode, 4, 2), in, r.to_dest);
   const std::size_t room = r.to_dest ? DestRegister::rows(true) * kColumns : kSourceRows * kColumns;
   if (r.number % kColumns != 0 || r.number + r.count > room)
     return c.fail(cat("it writes ", r.count, " numbers from number ", r.number, " on"));
+  return Step::done;
+}
+
+// The parts of L1 that it reads.
+Step check_read(Coprocessor& c, const Reading& r) {
+  const auto bits = static_cast<std::size_t>(bits_per_datum(r.format));
+  if (r.stride == 0) return c.check_l1(r.exponents, r.datums - r.exponents + (std::size_t{r.first} + r.count) * bits / 8, false);
+  for (std::uint32_t i = 0; i < r.count; i += kColumns)
+    if (c.check_l1(r.datums + i / kColumns * r.stride, kColumns * bits / 8, false) != Step::done) return Step::fault;
   return Step::done;
 }
 
@@ -141,8 +171,7 @@ Step unpacr(Coprocessor& c, std::size_t thread, std::uint32_t word) {
   if (source.to_unpack().valid) return Step::waits;
   Reading r;
   if (const Step step = reading_of(c, thread, unpacker, r); step != Step::done) return step;
-  const std::size_t end = r.datums + (std::size_t{r.first} + r.count) * static_cast<std::size_t>(bits_per_datum(r.format)) / 8;
-  if (c.check_l1(r.exponents, end - r.exponents, false) != Step::done) return Step::fault;
+  if (check_read(c, r) != Step::done) return Step::fault;
   if (r.to_dest) c.dest_forms.write(numerics::Dest::fp32, r.number / kColumns, (r.count + kColumns - 1) / kColumns);
   const std::uint32_t column = r.number % kColumns;
   std::uint32_t* to = r.to_dest ? c.dest.row(true, r.number / kColumns, (column + r.count + kColumns - 1) / kColumns) + column

@@ -79,7 +79,7 @@ Step vector_instruction(Coprocessor& c, std::size_t thread, std::uint32_t word) 
   return fault == VectorFault::none ? Step::done : c.fail(description(fault));
 }
 
-constexpr std::uint32_t kImplied = 0, kFormatFloat16 = 1, kFormatFloat16B = 2, kFormatFloat32 = 3, kFormatInteger = 12;
+constexpr std::uint32_t kImplied = 0, kFormatFloat16 = 1, kFormatFloat16B = 2, kFormatFloat32 = 3, kFormatWord = 4, kFormatInteger = 12;
 
 bool is_narrow_format(std::uint32_t format) {
   return format == kFloat16 || format == kLf8 || format == kBfp8 || format == kBfp4 || format == kBfp2;
@@ -88,6 +88,7 @@ bool is_narrow_format(std::uint32_t format) {
 struct Access {
   Dest form = Dest::bf16;
   bool integer = false;  // two's complement in registers, sign and magnitude in the destination
+  bool word = false;     // as it is
   std::size_t lreg = 0;
   std::size_t row = 0;  // the first of four
   std::uint32_t addr_mod = 0;
@@ -105,12 +106,13 @@ Step access_of(Coprocessor& c, std::size_t thread, std::uint32_t word, Access& a
                                                                             : kFormatFloat16B;
   if (format == kFormatFloat16) {
     a.form = Dest::fp16;
-  } else if (format == kFormatFloat32 || format == kFormatInteger) {
+  } else if (format == kFormatFloat32 || format == kFormatWord || format == kFormatInteger) {
     a.form = Dest::fp32;
   } else if (format != kFormatFloat16B) {
     return c.fail(cat("format ", format, " of the vector unit is not executed yet"));
   }
   a.integer = format == kFormatInteger;
+  a.word = format == kFormatWord;
   a.lreg = get(word, kLreg);
   a.addr_mod = get(word, kAddrMod);
   const bool wide = a.form == Dest::fp32;
@@ -151,10 +153,12 @@ Step sfpstore(Coprocessor& c, std::size_t thread, std::uint32_t word) {
   c.dest_forms.write(a.form, a.row, 4);
   std::array<std::uint32_t, kVectorLanes> words;
   for (std::size_t lane = 0; lane < kVectorLanes; ++lane) words[lane] = *a.numbers[lane];
-  if (a.integer) {
-    for (std::size_t lane = 0; lane < kVectorLanes; ++lane)
-      if (!c.vector.flags.on || c.vector.flags.lanes[lane] != 0)
-        words[lane] = other_integer(static_cast<std::uint32_t>(c.vector.registers[a.lreg][lane]));
+  if (a.integer || a.word) {
+    for (std::size_t lane = 0; lane < kVectorLanes; ++lane) {
+      if (c.vector.flags.on && c.vector.flags.lanes[lane] == 0) continue;
+      const auto word_of_lane = static_cast<std::uint32_t>(c.vector.registers[a.lreg][lane]);
+      words[lane] = a.integer ? other_integer(word_of_lane) : word_of_lane;
+    }
   } else {
     numerics::best_vector_unit().store(a.form, a.lreg, c.vector, words.data());
   }

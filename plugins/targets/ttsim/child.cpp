@@ -43,8 +43,11 @@ std::string receive(int from) {
   if (const auto* text = std::get_if<std::string>(&made)) {
     sent = send(to, "E") && send(to, *text);
   } else {
-    const auto& numbers = std::get<std::vector<float>>(made);
-    sent = send(to, "N") && send(to, {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(float)});
+    const auto& tiles = std::get<kernels::CoreTiles>(made);
+    const auto bytes_of = [](const auto& numbers) {
+      return std::string_view(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof numbers[0]);
+    };
+    sent = tiles.ints.empty() ? send(to, "N") && send(to, bytes_of(tiles.floats)) : send(to, "I") && send(to, bytes_of(tiles.ints));
   }
   ::_exit(sent ? 0 : 1);
 }
@@ -77,9 +80,13 @@ Made in_child(const std::function<Made()>& work) {
   }
   if (status != 0 || all.empty()) return cat("the simulator ", how_it_ended(status), ", before the op had ended");
   if (all[0] == 'E') return all.substr(1);
-  std::vector<float> numbers((all.size() - 1) / sizeof(float));
-  std::memcpy(numbers.data(), all.data() + 1, numbers.size() * sizeof(float));
-  return numbers;
+  kernels::CoreTiles tiles;
+  const auto take = [&all](auto& numbers) {
+    numbers.resize((all.size() - 1) / sizeof numbers[0]);
+    std::memcpy(numbers.data(), all.data() + 1, numbers.size() * sizeof numbers[0]);
+  };
+  all[0] == 'I' ? take(tiles.ints) : take(tiles.floats);
+  return tiles;
 }
 
 }  // namespace buda::ttsim

@@ -1,14 +1,13 @@
 // Work in a process of its own: the vendor's library can be used once per process, and ends the process on errors.
 #pragma once
 
+#include <buda/kernels/op_run.hpp>
+
 #include <functional>
-#include <string>
-#include <variant>
-#include <vector>
 
 namespace buda::ttsim {
 
-using Made = std::variant<std::vector<float>, std::string>;
+using Made = kernels::CoreOutcome;
 
 // What `work` makes in a child process; what went wrong, a sentence without a full stop, where the child ended before. The child's own
 // messages go to standard error.

@@ -3,7 +3,8 @@
 // For each matrix of the output, block by block of the inner dimension: every tile of the output is the sum of the products of its row of
 // in0's block and its column of in1's. Between blocks the sums wait in L1, in the intermediate format: they are read back before the next
 // block, or, with K::sums_in_l1, the packers add to them. Where more is to be done with the sums (read them back, add a bias), a last round
-// over them does it: also where what the output has from earlier inputs (K::previous) is added, in a format that packers do not add up.
+// over them does it: also where what the output has from earlier inputs (K::previous) is added, in a format that packers do not add up, and
+// where integers are scaled. Sums of integers begin with the bias.
 //
 // Products of one tile: in0's faces are in SrcB, in1's in SrcA. First all with the left half of in0's tile, then with the right half: the
 // order in which numbers are added is part of the result.
@@ -13,12 +14,12 @@
 
 namespace tt {
 
-enum class Round : uint32_t { none, copy, bias, previous };
+enum class Round : uint32_t { none, copy, bias, previous, scale };
 
 // K: `left` (in0), `right` (in1), `between` (the sums, as they are read back), `sums` (the same, as an operand of a sum), `bias` (Operand;
-// with Round::previous the output), `copy` (Copy, of the sums), `spills` (there is more than one block), `sums_in_l1`, `round` (Round),
-// `phases`, `slots`, `program` (Program, of the vector unit, at the end), `whole` (Packed, of sums to which the output's earlier ones are
-// added), `out` and `partial` (Packed), `relu_mode`, `relu_threshold`.
+// with Round::previous the output), `begins_with_bias` (which is an operand as the sums are), `copy` (Copy, of the sums), `spills` (there
+// is more than one block), `sums_in_l1`, `round` (Round), `phases`, `slots`, `program` (Program, of the vector unit, at the end), `whole`
+// (Packed, of sums to which the output's earlier ones are added), `out` and `partial` (Packed), `relu_mode`, `relu_threshold`.
 template <class K>
 struct MatmulKernel {
   static constexpr bool last_packs_out = K::round == Round::none;  // the last block's sums are the result
@@ -51,13 +52,24 @@ struct MatmulKernel {
     configure_unpacker<kSrcA>(K::right);
   }
 
-  static void unpack_round(RingEnd& between, RingEnd& bias, RingEnd& out) {
+  // A tile of 32 bits to a tile of the destination.
+  static void unpack_to(uint32_t dest_tile, Operand operand, uint32_t tile) {
+    wait_semaphore<kToDestSemaphore, kWhileZero>();
+    issue<SEMGET::word | SEMGET::semaphores(kToDestSemaphore)>();
+    wait_idle();
+    set_destination_tile(dest_tile);
+    configure_unpacker<kSrcA>(operand);
+    unpack_one(tile);
+  }
+
+  // `operand`: of the bias or the scales, if there are any.
+  static void unpack_round(RingEnd& between, RingEnd& operand, RingEnd& out) {
     ZONE("round");
     wait_idle();
     configure_unpacker<kSrcA>(K::round == Round::previous ? K::bias : K::round == Round::bias ? K::sums : K::between);
     if constexpr (K::round == Round::previous) configure_unpacker<kSrcB>(K::sums);
     if constexpr (K::round == Round::bias) configure_unpacker<kSrcB>(K::bias);
-    set_destination<K::round == Round::copy && K::between.to_dest>();
+    set_destination<(K::round == Round::copy || K::round == Round::scale) && K::between.to_dest>();
     for (uint32_t n = arguments().tiles; n > 0; --n) {
       between.wait_for(1);
       if constexpr (K::round == Round::previous) {
@@ -65,9 +77,14 @@ struct MatmulKernel {
         unpack_pair(out.address(0), between.address(0));
         out.pass(1);
       } else if constexpr (K::round == Round::bias) {
-        bias.wait_for(1);
-        unpack_pair(between.address(0), bias.address(0));
-        bias.take(1);
+        operand.wait_for(1);
+        unpack_pair(between.address(0), operand.address(0));
+        operand.take(1);
+      } else if constexpr (K::round == Round::scale) {
+        operand.wait_for(1);
+        unpack_to(0, K::between, between.address(0));
+        unpack_to(1, {kFloat32, kFloat32, true}, operand.address(0));
+        operand.take(1);
       } else {
         if constexpr (K::copy == Copy::add) zeros_in_b();
         if constexpr (K::copy == Copy::to_dest) {
@@ -80,9 +97,13 @@ struct MatmulKernel {
     }
     wait_idle();
     set_destination<false>();
+    set_destination_tile(0);
     configure_unpacker<kSrcA>(K::right);
     configure_unpacker<kSrcB>(K::left);
   }
+
+  // Before block `block`, from the bias or from what the block before has left.
+  static bool reads_back(uint32_t block) { return (K::begins_with_bias && block == 0) || (K::spills && !K::sums_in_l1 && block > 0); }
 
   static void unpack() {
     begin_unpacking();
@@ -91,19 +112,19 @@ struct MatmulKernel {
     configure_unpacker<kSrcB>(K::left);
     const volatile Arguments& a = arguments();
     const uint32_t inner = a.inner, cols = a.cols, left_tiles = a.block_rows * a.rows * inner, right_tiles = a.block_cols * inner * cols;
-    RingEnd left(a.inputs[0]), right(a.inputs[1]), between(a.between), bias(a.inputs[2]), out(a.output);
+    RingEnd left(a.inputs[0]), right(a.inputs[1]), between(a.between), bias(a.inputs[2]), scales(a.inputs[K::begins_with_bias ? 3 : 2]),
+        out(a.output);
     for (uint32_t matrix = a.matrices; matrix > 0; --matrix) {
       for (uint32_t block = 0; block < a.blocks; ++block) {
         ZONE("block");
         left.wait_for(left_tiles);
         right.wait_for(right_tiles);
         for_tiles([&](uint32_t row, uint32_t block_col, uint32_t col) {
-          if constexpr (K::spills && !K::sums_in_l1) {
-            if (block > 0) {
-              between.wait_for(1);
-              read_back(between.address(0));
-              between.take(1);
-            }
+          if (reads_back(block)) {
+            RingEnd& sums = K::begins_with_bias && block == 0 ? bias : between;
+            sums.wait_for(1);
+            read_back(sums.address(0));
+            sums.take(1);
           }
           for (uint32_t k = 0; k < inner; ++k)
             unpack_pair(right.address((block_col * inner + k) * cols + col), left.address(row * inner + k));
@@ -111,7 +132,7 @@ struct MatmulKernel {
         left.take(left_tiles);
         right.take(right_tiles);
       }
-      if constexpr (K::round != Round::none) unpack_round(between, bias, out);
+      if constexpr (K::round != Round::none) unpack_round(between, K::round == Round::scale ? scales : bias, out);
     }
   }
 
@@ -170,14 +191,12 @@ struct MatmulKernel {
         ZONE("block");
         for (uint32_t n = tiles; n > 0; --n, slot ^= 1) {
           begin_tile<K::out.wide, K::slots>(slot);
-          if constexpr (K::spills && !K::sums_in_l1) {
-            if (block > 0) {
-              set_formats<moved_format, moved_format>();
-              step_by_eight();
-              copy_tile<K::copy>();
-              step_for_products();
-              set_formats<K::right.unpacked, K::left.unpacked>();
-            }
+          if (reads_back(block)) {
+            set_formats<moved_format, moved_format>();
+            step_by_eight();
+            copy_tile<K::copy>();
+            step_for_products();
+            set_formats<K::right.unpacked, K::left.unpacked>();
           }
           for (uint32_t k = 0; k < inner; ++k) multiply_tile();
           if constexpr (K::program.count > 0 && last_packs_out) {
@@ -206,11 +225,16 @@ struct MatmulKernel {
             rewind<3>();
           } else if constexpr (K::round == Round::copy) {
             copy_tile<K::copy>();
+          } else if constexpr (K::round == Round::scale) {
+            copy_tile<K::copy>();
+            use_slot<1>();
+            copy_tile<Copy::to_dest>();
+            use_slot<0>();
           } else {
             add_bias();
           }
           if constexpr (K::program.count > 0) {
-            apply_program<K>();
+            apply_program<K, K::round == Round::scale>();
             step_for_round();
           }
           end_tile();

@@ -9,7 +9,7 @@
 
 namespace tt {
 
-enum class Step : uint32_t { copy, add, subtract, multiply, maximum, reduce_rows, reduce_cols, reduce_depth, products };
+enum class Step : uint32_t { copy, add, subtract, multiply, pair, reduce_rows, reduce_cols, reduce_depth, products };
 enum class Spread : uint32_t { none, column, row };  // of the second operand, in the whole tile: its first column or row
 
 // The table, as each thread goes through it.
@@ -157,7 +157,7 @@ struct StepsKernel {
   static void unpack_tile_of(Table& table, const Inputs& inputs, uint32_t entries) {
     if constexpr (S::kind == Step::copy) {
       unpack_copy(S::a_copy, inputs.address(table.take()), 0);
-    } else if constexpr (S::kind == Step::maximum) {
+    } else if constexpr (S::kind == Step::pair) {
       wait_idle();
       set_destination_tile(0);
       configure_unpacker<kSrcA>(S::a);
@@ -197,7 +197,7 @@ struct StepsKernel {
         ++packed;
         wait_idle();
         set_destination_tile(0);
-        set_destination<S::kind != Step::maximum && S::a.to_dest>();
+        set_destination<S::kind != Step::pair && S::a.to_dest>();
         if constexpr (S::kind == Step::products) {
           configure_unpacker<kSrcA>(S::b);
           configure_unpacker<kSrcB>(S::a);

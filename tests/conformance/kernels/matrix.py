@@ -7,7 +7,8 @@
 With --netlists those of a folder are run instead, with values that they ask for; those with dropout, whose random numbers are the hardware's, are
 counted apart. Cases are numbered, and each is always the same. What golden or kernelc refuses, and what the simulator does not support, is counted by reason.
 Three rounds of the kinds of ops in four have formats that the simulator supports, the fourth has all. Every other round has inputs with values at which arithmetic
-goes differently: denormal ones, halves of the last digit, the largest ones, minus infinity, groups of zeros.
+goes differently: denormal ones, halves of the last digit, the largest ones, minus infinity, groups of zeros. Cases from 100000 on are of integers, those from
+200000 on take rows of numbers.
 """
 import argparse
 import array
@@ -20,10 +21,14 @@ import sys
 import tempfile
 import zipfile
 
+import integer_cases
+import row_cases
+
 NARROW, WIDE = ["Float16", "Bfp8", "Bfp4", "Bfp2"], ["Float32", "Float16_b", "Bfp8_b", "Bfp4_b", "Bfp2_b"]
 FUNCTIONS = ["exp", "log", "sqrt", "reciprocal", "sigmoid", "tanh", "gelu", "gelu_derivative", "sine", "cosine", "square", "abs", "lrelu", "power"]
 KINDS = ["nop", "add", "subtract", "multiply", "matmul", "matmul", "matmul", "function", "function", "function",
          "maximum", "reduce", "splice", "depthwise", "fused_op", "fused_op"]
+OTHER_CASES = {100000: integer_cases, 200000: row_cases}
 REFUSALS = ["KC001", "KC005", "UnimplementedFunctionality", "UnsupportedFunctionality", "late"]
 RELUS = ["", "", "relu_en: true, relu_threshold: 0.0, relu_mode: min", "relu_en: true, relu_threshold: 0.3, relu_mode: min", "relu_en: true, relu_threshold: 0.7, relu_mode: max"]
 
@@ -150,12 +155,14 @@ def special_values(rnd, count):
     return array.array("f", out[:count])
 
 
-def write_values(path, rnd, shapes):
+def write_values(path, rnd, shapes, values_of=None):
     with zipfile.ZipFile(path, "w") as archive:
         for name, (t, rows, cols) in shapes.items():
+            count = t * rows * cols * 1024
+            values = array.array("f", values_of(name, count)) if values_of else special_values(rnd, count)
             header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({t}, {32 * rows}, {32 * cols}), }}"
             header += " " * (-(len(header) + 11) % 64) + "\n"
-            archive.writestr(f"{name}.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + special_values(rnd, t * rows * cols * 1024).tobytes())
+            archive.writestr(f"{name}.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + values.tobytes())
 
 
 def run(build, folder, number, target, options, netlist=None, seconds=300):
@@ -210,11 +217,17 @@ def main():
         for number in cases:
             netlist = number if args.netlists else None
             if netlist is None:
-                text, shapes = case(number)
+                rnd, values_of = random.Random(number), None
+                others = next((module for first, module in reversed(OTHER_CASES.items()) if number >= first), None)
+                if others is None:
+                    text, shapes = case(number)
+                else:
+                    text, shapes, formats = others.random_case(rnd, others.KINDS[number % len(others.KINDS)], queue)
+                    values_of = lambda name, count: others.random_values(rnd, count, formats[name])
                 (folder / "net.yaml").write_text(text)
                 (folder / "values.npz").unlink(missing_ok=True)
-                if number // len(KINDS) % 2 == 1:
-                    write_values(folder / "values.npz", random.Random(number), shapes)
+                if values_of or number // len(KINDS) % 2 == 1:
+                    write_values(folder / "values.npz", random.Random(number), shapes, values_of)
             seed = 0 if netlist else number
             expected, said = run(args.build, folder, seed, "golden", ["mode=bits"], netlist, args.seconds)
             if expected is None:

@@ -30,11 +30,12 @@ struct OpText {
   std::vector<std::string> inputs;
   int t = 1, rt = 1, ct = 1;
   std::string in_df = "Float32", out_df = "Float32", intermed_df = "Float32", acc_df = "Float32", fidelity = "HiFi4";
+  std::vector<std::string> in_dfs = {};    // of each input, where they differ
   std::string attributes = {}, more = {};  // "dim: c, type: max"; ", input_0_tms: [transpose]"
   int row = 0;                             // of the worker grid, so that ops do not overlap
 
   std::string text() const {
-    std::vector<std::string> formats(inputs.size(), in_df);
+    const std::vector<std::string> formats = in_dfs.empty() ? std::vector<std::string>(inputs.size(), in_df) : in_dfs;
     return cat("    ", name, ": {type: ", type, ", grid_loc: [", row, ", 0], grid_size: [1, 1], inputs: [", join(inputs, ", "),
                "], in_df: [", join(formats, ", "), "], out_df: ", out_df, ", intermed_df: ", intermed_df, ", acc_df: ", acc_df,
                ", math_fidelity: ", fidelity, ", t: ", t, ", mblock: [", rt, ", ", ct, "], ublock: [1, 1], ublock_order: r, buf_size_mb: 2",

@@ -47,7 +47,7 @@ inline std::string text_of(const Case& c) {
   for (std::size_t i = 0; i < c.op.inputs.size(); ++i) {
     const Shape& s = c.shapes[i];
     queues += golden::test::queue(c.op.inputs[i], "HOST", static_cast<int>(s[1]), static_cast<int>(s[2] / 32), static_cast<int>(s[3] / 32),
-                                  c.op.in_df);
+                                  c.op.in_dfs.empty() ? c.op.in_df : c.op.in_dfs[i]);
     settings += cat(i == 0 ? "" : ", ", at_start(c.op.inputs[i]));
   }
   queues += golden::test::queue("out", "op", c.op.t, c.op.rt, c.op.ct, c.op.out_df);

@@ -102,6 +102,25 @@ TEST_F(Kernels, MaximaHaveGoldensBits) {
   expect_equal_bits({o, {Shape{1, 1, 32, 32}, Shape{1, 1, 32, 32}}});
 }
 
+TEST_F(Kernels, IntegersHaveGoldensBits) {
+  const auto integer = [](std::string type, std::vector<std::string> formats, std::string out, std::string attributes) {
+    std::vector<std::string> names = {"a", "b", "c", "d"};
+    names.resize(formats.size());
+    OpText o = op(std::move(type), std::move(names), "", std::move(out), "Int32", std::move(attributes));
+    o.in_dfs = std::move(formats);
+    return o;
+  };
+  const Shape tile{1, 1, 32, 32};
+  expect_equal_bits({integer("quantization", {"Float32", "Float32"}, "Int8", "zero_point: 2.5"), {tile, tile}});
+  expect_equal_bits({integer("requantization", {"Int32", "Float32"}, "Int8", "zero_point: -3.0"), {tile, tile}});
+  expect_equal_bits({integer("dequantization", {"Int8", "Float32"}, "Float32", "zero_point: 1.0"), {tile, tile}});
+  expect_equal_bits({integer("multiply", {"Int8", "Int8"}, "Int32", ""), {tile, tile}});
+  expect_equal_bits({integer("maximum", {"Int8", "Int32"}, "Int8", ""), {tile, tile}});
+  expect_equal_bits({integer("nop", {"Int32"}, "Int8", "relu_en: true, relu_threshold: 0.0, relu_mode: min"), {tile}});
+  expect_equal_bits({integer("matmul", {"Int8", "Int8", "Int32", "Float32"}, "Int8", "m_k: 2, u_kt: 1, bias: true, requant: true"),
+                     {Shape{1, 1, 32, 64}, Shape{1, 1, 64, 32}, tile, tile}});
+}
+
 TEST_F(Kernels, FoldersKeepThem) {
   const std::string text = text_of({op("nop", {"a"}, "Float16_b", "Float16_b", "Float16_b"), {Shape{1, 1, 32, 32}}});
   auto set = build(text, compilers().front().name);
