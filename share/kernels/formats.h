@@ -15,6 +15,7 @@ enum Format : uint32_t {
   kBfp8B = 6,
   kBfp4B = 7,
   kInt32 = 8,
+  kInt16 = 9,
   kLf8 = 10,
   kBfp2 = 11,
   kInt8 = 14,

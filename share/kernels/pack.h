@@ -19,7 +19,8 @@ enum : uint32_t { kNoRelu = 0, kRelu = 1 };
 inline uint32_t packer_word(uint32_t packer) { return packer == 0 ? 56 : packer == 1 ? 84 : packer == 2 ? 96 : 124; }
 
 // Before the first tile, and where the format changes. All packers must be idle.
-inline void configure_packers(Packed how, uint32_t relu_mode, uint32_t relu_threshold, bool accumulates) {
+// `keeps_denormals`: a setting of the matrix unit that shares a word with theirs.
+inline void configure_packers(Packed how, uint32_t relu_mode, uint32_t relu_threshold, bool accumulates, bool keeps_denormals = false) {
   const uint32_t bytes = datum_bits(how.intermediate) / 8;
   push(RMWCIB3::word | RMWCIB3::config(1) | RMWCIB3::mask(0x1e) | RMWCIB3::data(how.intermediate << 1));
   config(8) = bytes | 16 * bytes << 12;
@@ -28,7 +29,7 @@ inline void configure_packers(Packed how, uint32_t relu_mode, uint32_t relu_thre
   config(16) = config(17) = 0;
   config(20) = 0xffff;
   config(21) = 0;
-  config(2) = relu_mode << 2 | relu_threshold << 6;
+  config(2) = relu_mode << 2 | relu_threshold << 6 | (keeps_denormals ? 1 : 0);
   const uint32_t face = 256 * datum_bits(how.stored) / 8 / 16;  // units of 16 bytes
   for (uint32_t i = 0; i < 4; ++i) {
     config(24 + i) = 16 << 8;

@@ -4,10 +4,12 @@
 // runs are merged (the larger of each pair stays in the first run) and the first run is sorted again, until one run is left. The network
 // decides in which order equal numbers come out, and so which indices. With kreduce the inputs are sorted runs already. Every column of
 // cores has rows of its own.
+#include <buda/arith/bits.hpp>
 #include <buda/arith/op.hpp>
 #include <buda/arith/parts.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/numerics/unpack.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -91,6 +93,62 @@ void sort_row(std::vector<Item>& row, std::size_t k, bool sorted_runs) {
   }
 }
 
+// In mode bits the network is that of the kernel (share/kernels/families/topk.h), for up to 32 numbers, by the order of words in the
+// destination register: the 32 largest so far, descending, meet the next 32, ascending; of each pair the larger stays, and what stays is
+// sorted again.
+constexpr std::size_t kRun = 32;
+
+struct WordItem {
+  std::int32_t key;     // in the order of sign and magnitude
+  std::uint32_t place;  // in the row
+};
+
+// Within a register of the vector unit, ascending pairs that are equal are exchanged.
+void order_words(WordItem& first, WordItem& second, bool descending, bool in_register = false) {
+  const bool swap = descending ? first.key < second.key : in_register ? first.key >= second.key : second.key < first.key;
+  if (swap) std::swap(first, second);
+}
+
+void merge_words(WordItem* run, std::size_t length, bool descending) {
+  for (std::size_t distance = length / 2; distance > 0; distance /= 2)
+    for (std::size_t i = 0; i < length; ++i)
+      if ((i & distance) == 0) order_words(run[i], run[i + distance], descending, length > 2 && length < 16 && distance < 4);
+}
+
+void sort_words(WordItem* run, bool descending) {
+  for (std::size_t length = 2; length < kRun; length *= 2)
+    for (std::size_t at = 0; at < kRun; at += length) merge_words(run + at, length, at / length % 2 == 0);
+  merge_words(run, kRun, descending);
+}
+
+void sort_words_of_row(std::vector<WordItem>& row) {
+  sort_words(row.data(), true);
+  for (std::size_t next = kRun; next < row.size(); next += kRun) {
+    sort_words(row.data() + next, false);
+    for (std::size_t i = 0; i < kRun; ++i) order_words(row[i], row[next + i], true);
+    merge_words(row.data(), kRun, true);
+  }
+}
+
+// Numbers as a copy that keeps all bits leaves them in the destination register.
+std::vector<std::int32_t> keys_of(const OpCall& call, const Value& values) {
+  const numerics::Dest dest = bits::dest_form(call.op, values.format);
+  const std::uint32_t kept = dest == numerics::Dest::bf16 ? 0xffff0000u : 0xffffe000u;
+  bits::Words words(values.floats.size());
+  numerics::unpack(values.format, numerics::copy_source_of(values.format, dest), values.floats, words);
+  std::vector<std::int32_t> keys(words.size());
+  std::transform(words.begin(), words.end(), keys.begin(), [kept](std::uint32_t word) {
+    const auto number = static_cast<std::int32_t>(word & kept);
+    return number ^ (number >> 31 & 0x7fffffff);
+  });
+  return keys;
+}
+
+bool takes_kernels_network(const OpCall& call) {
+  return call.mode == Mode::bits && call.op.attributes.k <= static_cast<std::int64_t>(kRun) && call.op.tile_dim == TileDim{} &&
+         bits::dest_form(call.op, call.inputs[0]->format) != numerics::Dest::fp32;
+}
+
 template <class T>
 Value run_topk_as(const OpCall& call) {
   const Op& op = call.op;
@@ -101,14 +159,24 @@ Value run_topk_as(const OpCall& call) {
   const std::size_t out_cols = static_cast<std::size_t>(op.shape().ct) * static_cast<std::size_t>(op.tile_dim.cols),
                     width = out_cols / cores;
   std::vector<T> out(rows * out_cols);
+  const bool by_words = takes_kernels_network(call);
+  const std::vector<std::int32_t> keys = by_words ? keys_of(call, values) : std::vector<std::int32_t>();
   in_parts(call.threads, rows, 64, [&](std::size_t begin, std::size_t end) {
     std::vector<Item> items(length);
+    std::vector<WordItem> words(by_words ? length : 0);
     for (std::size_t row = begin; row < end; ++row)
       for (std::size_t core = 0; core < cores; ++core) {
         const std::size_t first = row * values.cols() + core * length;
+        T* const to = out.data() + row * out_cols + core * width;
+        if (by_words) {
+          for (std::size_t i = 0; i < length; ++i) words[i] = {keys[first + i], static_cast<std::uint32_t>(i)};
+          sort_words_of_row(words);
+          for (std::size_t i = 0; i < k; ++i) to[i] = picked.data<T>()[first + words[i].place];
+          continue;
+        }
         for (std::size_t i = 0; i < length; ++i) items[i] = {values.floats[first + i], static_cast<std::uint32_t>(i)};
         sort_row(items, k, op.attributes.kreduce);
-        for (std::size_t i = 0; i < k; ++i) out[row * out_cols + core * width + i] = picked.data<T>()[first + items[i].place];
+        for (std::size_t i = 0; i < k; ++i) to[i] = picked.data<T>()[first + items[i].place];
       }
   });
   return finish_copied(call, picked.format, std::move(out));

@@ -28,7 +28,8 @@ std::optional<NoKernel> unable_products(const Op& op) {
 }  // namespace
 
 bool is_index(const Op& op, std::size_t input) {
-  if (netlist::op_class(op.type) == OpClass::embedding) return input == 1;
+  const OpClass kind = netlist::op_class(op.type);
+  if (kind == OpClass::embedding || kind == OpClass::topk) return input == 1;
   return op.attributes.identity && input == 2 && is_raw(op.inputs[2].format);
 }
 
@@ -40,6 +41,7 @@ bool works_on_integers(const Op& op) {
 }
 
 std::optional<NoKernel> unable_integers(const Op& op) {
+  if (netlist::op_class(op.type) == OpClass::topk) return std::nullopt;  // which computes with floats
   for (std::size_t i = 0; i < op.inputs.size(); ++i) {
     const DataFormat format = op.inputs[i].format;
     if (is_integer(format) && !is_known_integer(format) && !is_index(op, i))

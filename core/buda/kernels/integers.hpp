@@ -7,7 +7,7 @@
 
 namespace buda::kernels {
 
-// Whether an input says where numbers are: of a sparse matmul, of an embedding.
+// Whether an input says where numbers are: of a sparse matmul, of an embedding, of topk.
 bool is_index(const netlist::Op& op, std::size_t input);
 // Whether it has integers as operands, other than indices, or makes them.
 bool works_on_integers(const netlist::Op& op);

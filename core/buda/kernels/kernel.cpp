@@ -40,7 +40,8 @@ std::optional<NoKernel> unable(const Op& op) {
   for (std::size_t i = 0; i < op.inputs.size(); ++i)
     if (!is_known(op.inputs[i].format) && !is_known_integer(op.inputs[i].format) && !is_index(op, i))
       return missing(cat("operands of format ", format_name(op.inputs[i].format), " have no kernel yet"));
-  if (!is_known(op.out_format) && !is_known_integer(op.out_format))
+  const bool makes_indices = netlist::op_class(op.type) == OpClass::topk;
+  if (!is_known(op.out_format) && !is_known_integer(op.out_format) && !makes_indices)
     return missing(cat("outputs of format ", format_name(op.out_format), " have no kernel yet"));
   if (op.untilize_output) {
     if (is_bfp(op.out_format) || op.out_format == DataFormat::lf8)
@@ -89,6 +90,28 @@ Choice rows_kernel(const Op& op) {
       "rows",
       {operand("in", way.operand), enumerator("Copy", "copy", way.name), number("slots", way.operand.to_dest ? 1 : 2), number("seed", 0)}};
   k.constants.push_back(std::get<Constant>(program(std::nullopt, dest, netlist::VectorMode::rc)));
+  add_output(op, dest, k.constants);
+  return k;
+}
+
+Choice topk_kernel(const Op& op) {
+  const auto& a = op.attributes;
+  if (op.inputs.size() != 2 || op.inputs[1].format != DataFormat::uint16) return missing("topk has a kernel with indices in UInt16 only");
+  if (a.k > 32 || op.block.mblock_n * op.block.ublock_ct != 1)
+    return missing(cat("topk of ", a.k, " numbers has no kernel: 32 are the most"));
+  const DataFormat in = op.inputs[0].format;
+  const Dest dest = arith::bits::dest_form(op, in);
+  if (dest == Dest::fp32) return missing("topk with a destination of 32 bits has no kernel yet");
+  const bool picks_indices = a.sort != netlist::TopkSort::max;
+  const Operand values = copy_way(in, dest).operand, indices{DataFormat::uint16, DataFormat::uint16, false};
+  const DataFormat waits = picks_indices ? DataFormat::uint16 : own_format(dest);
+  if (picks_indices && op.out_format != DataFormat::uint16)
+    return missing(cat("indices in ", format_name(op.out_format), " have no kernel yet"));
+  if (picks_indices && a.relu.enabled) return missing("ReLU of indices has no kernel");
+  Kernel k{"topk",
+           {operand("values", values), operand("indices", indices),
+            operand("picked", picks_indices ? indices : copy_way(waits, dest).operand), number("load", dest == Dest::bf16 ? 2 : 1),
+            number("k", static_cast<std::uint32_t>(a.k)), flag("picks_indices", picks_indices), packed("partial", dest, waits)}};
   add_output(op, dest, k.constants);
   return k;
 }
@@ -194,6 +217,8 @@ Choice family_kernel(const Op& op, const netlist::FusedOp* fused, const Package*
       return binary_kernel(op);
     case OpClass::matmul:
       return matmul_kernel(op);
+    case OpClass::topk:
+      return topk_kernel(op);
     case OpClass::tilizer:
     case OpClass::embedding:
       return rows_kernel(op);

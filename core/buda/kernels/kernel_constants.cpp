@@ -92,7 +92,9 @@ DataFormat own_format(Dest dest) {
 }
 
 Constant packed(std::string name, Dest dest, DataFormat out) {
-  if (is_integer(out)) return {"Packed", std::move(name), cat("{true, ", format_code(out), ", ", format_code(out), '}')};
+  if (is_integer(out))
+    return {"Packed", std::move(name),
+            cat(out == DataFormat::uint16 ? "{false, " : "{true, ", format_code(out), ", ", format_code(out), '}')};
   const auto packing = numerics::packing_for(dest, out);
   return {"Packed", std::move(name),
           cat('{', dest == Dest::fp32 ? "true" : "false", ", ", intermediate_code(packing.intermediate), ", ", format_code(out), '}')};

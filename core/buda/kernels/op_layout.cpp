@@ -90,6 +90,21 @@ void set_matmul(const Op& op, tt::Arguments& to) {
   to.inner = u32(a.u_kt);
 }
 
+// topk takes its rows one after the other.
+std::optional<std::string> set_topk(const Op& op, OpLayout& to) {
+  const std::int64_t inner = op.inner_tiles(), rows = std::int64_t{op.block.mblock_m} * op.block.ublock_rt;
+  for (const OperandLayout& input : to.inputs) {
+    std::int64_t n = 0;
+    for (std::int64_t t = 0; t < op.block.t; ++t)
+      for (std::int64_t r = 0; r < rows; ++r)
+        for (std::int64_t c = 0; c < inner; ++c, ++n)
+          if (n >= input.tiles || input.tile({0, 0}, n) != netlist::TileIndex{t, r, c}) return "its tiles do not come row by row";
+    if (n != input.tiles) return "its rows do not have the tiles that arrive";
+  }
+  to.arguments.inner = u32(inner);
+  return std::nullopt;
+}
+
 // Sparse tiles and index tiles of a row of cores, row by row.
 netlist::OperandBlocks list_blocks(const arith::Value& value, GridShape grid) {
   return {MulticastAxis::core, value.tiles.t, value.tiles.rt / grid.rows, value.tiles.ct, 1, 1};
@@ -217,6 +232,9 @@ std::variant<OpLayout, std::string> layout_of(const arith::OpCall& call, std::ui
     if (auto wrong = wrong_order(op, out)) return *wrong;
     set_matmul(op, out.arguments);
   }
+  const bool topk = netlist::op_class(op.type) == OpClass::topk;
+  if (topk)
+    if (auto wrong = set_topk(op, out)) return *wrong;
   std::optional<StepTable> steps;
   if (takes_steps(op)) {
     auto table = step_table(call, out.inputs, out.output);
@@ -236,6 +254,7 @@ std::variant<OpLayout, std::string> layout_of(const arith::OpCall& call, std::ui
     fits = fits && message < 1 << 21 && space.place_messages(out.output.ring, u32(message), parts, kOutputStream);
     if (matmul && keeps_sums(op))
       fits = fits && space.place(out.arguments.between, sums_format(op), sparse ? 2 : op.block.mblock_tiles(), kBetweenStream);
+    if (topk) fits = fits && space.place(out.arguments.between, DataFormat::float16_b, 1, kBetweenStream);
     if (sparse) {
       const auto table = space.place_words(sparse_words);
       fits = fits && table;

@@ -33,6 +33,12 @@ constexpr std::uint32_t source_of_int8(std::uint32_t datum) {
   const std::uint32_t magnitude = datum & 127;
   return (datum & 128) << 24 | (magnitude == 0 ? 0 : 16u << 23) | magnitude << 13;
 }
+// 16 bits of L1 in a register whose numbers have 16, and back: they are carried, not computed with.
+constexpr std::uint32_t word_of_int16(std::uint32_t datum) {
+  return (datum & 0x8000) << 16 | (datum & 255) << 23 | (datum >> 8 & 127) << 16;
+}
+constexpr std::uint32_t int16_of_word(std::uint32_t word) { return (word & kSignBit) >> 16 | (word >> 16 & 127) << 8 | (word >> 23 & 255); }
+
 // What of a source register's integer takes part: in sums all of it, in products some bits.
 constexpr std::int32_t integer_part(std::uint32_t word, std::uint32_t bits) {
   const auto magnitude = static_cast<std::int32_t>(word >> 13 & bits);

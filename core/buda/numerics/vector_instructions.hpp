@@ -36,12 +36,14 @@ enum class VectorOp : std::uint8_t {
   pop_flags,
   set_flags,     // mod 0: all flags; 10: flags by bit 1 of immediate, and on or off by bit 0
   invert_flags,  // those of the lanes in which the flags that were pushed last are set
-  sort,          // mod 1: the smaller of d and c, in the order of sign and magnitude, into d, and the larger into c; 0: exchanged
+  sort,          // mod 1: the smaller of d and c, in the order of sign and magnitude, into d, and the larger into c; 2, 3: the larger into
+                 // d in rows 2 and 3 of lanes, or 1 and 3; 0: exchanged
   float_of,      // d = the integer c, sign and magnitude, as the nearest float
   round,         // d = c, mod 0: as a Float16, 1: as a Float16_b; 2 to 7: as an integer of 8 or 16 bits (sign and magnitude)
   rotate,        // mod 3: d = c with the 8 lanes of each row one to the right
   transpose,     // of registers 0 to 3, and of 4 to 7: row j of register i and row i of register j change places
-  set_constant,  // register d (11 to 14) = mod 0: lane 0 of register 0, 1: its value after power-on
+  set_constant,  // register d (11 to 14) = mod 0: lane 0 of register 0, 1: its value after power-on; d 15, mod 1: with an immediate of 4,
+                 // sort exchanges register i + 4 whenever it exchanges register i, below 4
 };
 
 struct VectorInstruction {
@@ -64,6 +66,7 @@ struct VectorState {
   Flags stack[kFlagDepth] = {};
   std::size_t depth = 0;
   std::uint32_t random[kVectorLanes] = {};
+  bool carries = false;  // registers 4 to 7 with 0 to 3
 };
 
 enum class VectorFault : std::uint8_t { none, unknown_mode, read_only_register, flag_stack };

@@ -289,16 +289,31 @@ struct VectorMachine {  // wide because it has a function for each instruction
   }
 
   static VectorFault sort(const VectorInstruction& i, VectorState& s) {
-    if (i.mod > 1) return VectorFault::unknown_mode;
+    if (i.mod > 3 || (s.carries && (i.c >= 4 || i.d >= 4))) return VectorFault::unknown_mode;
     if (i.d >= 8 || i.c >= 8) return VectorFault::read_only_register;
     for (std::size_t lane = 0; lane < kVectorLanes; lane += kLanes) {
       const Ints c = reg(s, i.c, lane), d = reg(s, i.d, lane);
-      Ints exchanges = i.mod == 0 ? all(-1) : (order(c) < order(d));
+      Ints exchanges = i.mod == 0 ? all(-1) : (order(c) < order(d)) ^ turned_rows(i.mod, lane);
       if (s.flags.on) exchanges = exchanges & flags_at(s, lane);
-      put(s.registers[i.d] + lane, select(exchanges, c, d));
-      put(s.registers[i.c] + lane, select(exchanges, d, c));
+      exchange(s, i.c, i.d, lane, exchanges);
+      if (s.carries) exchange(s, i.c + 4u, i.d + 4u, lane, exchanges);
     }
     return VectorFault::none;
+  }
+  static void exchange(VectorState& s, std::size_t a, std::size_t b, std::size_t lane, Ints where) {
+    const Ints x = reg(s, a, lane), y = reg(s, b, lane);
+    put(s.registers[a] + lane, select(where, y, x));
+    put(s.registers[b] + lane, select(where, x, y));
+  }
+  // All ones in the lanes, from `first` on, whose rows a mode of sort turns.
+  static Ints turned_rows(std::uint8_t mod, std::size_t first) {
+    Ints turned = {};
+    if (mod < 2) return turned;
+    for (std::size_t k = 0; k < kLanes; ++k) {
+      const std::size_t row = (first + k) / 8;
+      turned[k] = (mod == 2 ? row >= 2 : row % 2 == 1) ? -1 : 0;
+    }
+    return turned;
   }
 
   static VectorFault rotate(const VectorInstruction& i, VectorState& s) {
@@ -328,6 +343,11 @@ struct VectorMachine {  // wide because it has a function for each instruction
   }
 
   static VectorFault set_constant(const VectorInstruction& i, VectorState& s) {
+    if (i.d == 15) {
+      if (i.mod != 1 || (i.immediate & ~4) != 0) return VectorFault::unknown_mode;
+      s.carries = i.immediate == 4;
+      return VectorFault::none;
+    }
     if (i.d < 11 || i.d > 14 || i.mod > 1 || (i.mod == 1 && i.d != 11)) return VectorFault::unknown_mode;
     const std::int32_t value = i.mod == 1 ? kOne ^ kSign : s.registers[0][0];
     for (std::size_t lane = 0; lane < kVectorLanes; lane += kLanes) put(s.registers[i.d] + lane, all(value));

@@ -41,7 +41,7 @@ class Config {
 
 // Formats as the hardware numbers them.
 inline constexpr std::uint32_t kFloat32 = 0, kFloat16 = 1, kBfp8 = 2, kBfp4 = 3, kTf32 = 4, kFloat16B = 5, kBfp8B = 6, kBfp4B = 7,
-                               kInt32 = 8, kLf8 = 10, kBfp2 = 11, kInt8 = 14, kBfp2B = 15;
+                               kInt32 = 8, kInt16 = 9, kLf8 = 10, kBfp2 = 11, kInt8 = 14, kBfp2B = 15;
 
 namespace setting {
 // The matrix unit.

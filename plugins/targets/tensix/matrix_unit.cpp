@@ -279,7 +279,8 @@ Step mova2d(Coprocessor& c, std::size_t thread, std::uint32_t word) {
   std::uint32_t* dest = c.dest.row(how.wide, *dest_at, kRows);
   const std::uint32_t* from = c.src_a.to_compute().words.data() + row * kColumns;
   const std::uint32_t kept = how.dest == Dest::bf16 ? 0xffff0000u : 0xffffe000u;
-  for (std::size_t i = 0; i < kRows * kColumns; ++i) dest[i] = numerics::move_to_dest(from[i]) & kept;
+  const bool keeps_denormals = c.config.get(thread, setting::kKeepDenormals) != 0;
+  for (std::size_t i = 0; i < kRows * kColumns; ++i) dest[i] = (keeps_denormals ? from[i] : numerics::move_to_dest(from[i])) & kept;
   apply_address_mod(c, thread, get(word, kAddrMod));
   return Step::done;
 }

@@ -46,6 +46,12 @@ std::optional<Intermediate> intermediate_of(std::uint32_t code) {
   }
 }
 
+std::optional<DataFormat> integer_of(std::uint32_t code) {
+  if (code == kInt8) return DataFormat::int8;
+  if (code == kInt16) return DataFormat::uint16;
+  return code == kInt32 ? std::optional(DataFormat::int32) : std::nullopt;
+}
+
 struct PackerJob {
   Packing packing;
   bool wide = false;
@@ -101,6 +107,11 @@ Cycle pack_cycles(const PackerJob& job) {
   return std::max<Cycle>(rows * latency::kPackRow, words * (job.accumulates ? latency::kPackAdd : latency::kPackWord));
 }
 
+std::uint32_t packed_integer(const PackerJob& job, std::uint32_t word) {
+  if (job.packing.out == DataFormat::uint16) return numerics::int16_of_word(word);
+  return numerics::packed_integer(word, job.packing.out == DataFormat::int8, job.packing.relu != numerics::PackerRelu::none);
+}
+
 void pack_face(Coprocessor& c, const PackerJob& job) {
   const auto bits = static_cast<std::uint32_t>(bits_per_datum(job.packing.out));
   const bool has_exponents = is_bfp(job.packing.out);
@@ -108,9 +119,7 @@ void pack_face(Coprocessor& c, const PackerJob& job) {
   for (std::uint32_t i = 0; i < job.count; i += 16) {
     std::uint32_t datums[16];
     if (job.integer) {
-      for (std::size_t k = 0; k < 16; ++k)
-        datums[k] =
-            numerics::packed_integer(from[i + k], job.packing.out == DataFormat::int8, job.packing.relu != numerics::PackerRelu::none);
+      for (std::size_t k = 0; k < 16; ++k) datums[k] = packed_integer(job, from[i + k]);
       write_datums(c.l1.data() + job.datums + std::size_t{i} * bits / 8, job, bits, datums);
       continue;
     }
@@ -133,9 +142,10 @@ Step job_of(Coprocessor& c, std::size_t thread, std::size_t packer, PackerJob& j
     return config.get(thread, {static_cast<std::uint16_t>(word), static_cast<std::uint8_t>(low), static_cast<std::uint8_t>(width)});
   };
   const std::uint32_t from = get_bits(block + 2u, 8, 4), to = get_bits(block + 2u, 4, 4);
-  job.integer = from == to && (from == kInt8 || from == kInt32);
-  const auto intermediate = job.integer ? std::optional(Intermediate::wide) : intermediate_of(from);
-  job.packing.out = !job.integer ? l1_format(to).value_or(DataFormat::invalid) : to == kInt8 ? DataFormat::int8 : DataFormat::int32;
+  const auto integer = from == to ? integer_of(from) : std::nullopt;
+  job.integer = integer.has_value();
+  const auto intermediate = !integer ? intermediate_of(from) : std::optional(from == kInt16 ? Intermediate::bf16 : Intermediate::wide);
+  job.packing.out = integer ? *integer : l1_format(to).value_or(DataFormat::invalid);
   if (!intermediate || job.packing.out == DataFormat::invalid) return c.fail(cat("format ", from, " is not packed into ", to, " yet"));
   if (config.get(thread, setting::kDestFormat) != from &&
       c.undefined(Check::format_mismatch, "the packers and the destination disagree about the intermediate format") != Step::done)
@@ -144,6 +154,7 @@ Step job_of(Coprocessor& c, std::size_t thread, std::size_t packer, PackerJob& j
   job.wide = config.get(thread, setting::kReadWide) != 0;
   job.packing.intermediate = *intermediate;
   const bool narrow = *intermediate == Intermediate::fp16 || *intermediate == Intermediate::e5m6;
+  if (job.wide && from == kInt16) return c.fail("numbers of 32 bits are not packed as 16 bits that are carried");
   if (job.wide && narrow) return c.fail("numbers of 32 bits have no intermediate format with exponents of 5 bits");
   if (!job.wide && *intermediate == Intermediate::wide) return c.fail("numbers of 16 bits have no intermediate format of 32");
   job.packing.dest = job.wide ? Dest::fp32 : narrow ? Dest::fp16 : Dest::bf16;

@@ -64,6 +64,12 @@ void read_numbers(std::span<const std::uint8_t> l1, const Reading& r, std::uint3
     std::memcpy(words, datums + std::size_t{4} * r.first, std::size_t{4} * r.count);
   } else if (r.format == DataFormat::int8) {
     for (std::uint32_t i = 0; i < r.count; ++i) words[i] = numerics::source_of_int8(datums[r.first + i]);
+  } else if (r.format == DataFormat::uint16) {
+    for (std::uint32_t i = 0; i < r.count; ++i) {
+      std::uint16_t datum;
+      std::memcpy(&datum, datums + std::size_t{2} * (r.first + i), sizeof datum);
+      words[i] = numerics::word_of_int16(datum);
+    }
   } else {
     numerics::unpack_datums({r.format, r.source, datums, l1.data() + r.exponents}, r.first, {words, r.count});
   }
@@ -75,6 +81,7 @@ std::optional<Source> source_for(std::uint32_t in, std::uint32_t out) {
   if (in == kFloat32 && out == kFloat16B) return Source::bf16;
   if (in == kFloat32 && out == kFloat16) return Source::fp16;
   if (in == kInt8 && out == kInt8) return Source::fp16;
+  if (in == kInt16 && out == kInt16) return Source::bf16;
   const auto format = l1_format(in);
   if (in != out || in == kFloat32 || !format) return std::nullopt;
   return numerics::source_of(*format);
@@ -93,7 +100,10 @@ Step reading_of(Coprocessor& c, std::size_t thread, std::size_t unpacker, Readin
   const auto get_bits = [&](std::size_t word, unsigned low, unsigned width) { return field_of(config, thread, word, low, width); };
   const AddressCounters& at = c.addresses[thread][unpacker];
   const std::uint32_t in = get_bits(s.descriptor, 0, 4), out = get_bits(s.mode, 0, 4);
-  r.format = in == kInt8 ? DataFormat::int8 : in == kInt32 ? DataFormat::int32 : l1_format(in).value_or(DataFormat::invalid);
+  r.format = in == kInt8    ? DataFormat::int8
+             : in == kInt16 ? DataFormat::uint16
+             : in == kInt32 ? DataFormat::int32
+                            : l1_format(in).value_or(DataFormat::invalid);
   r.to_dest = unpacker == 0 && get_bits(s.mode + 1u, 4, 1) != 0;
   r.transposed = get_bits(s.mode, 8, 1) != 0;
   const bool rows = get_bits(s.mode, 9, 1) != 0;
@@ -129,7 +139,9 @@ Step reading_of(Coprocessor& c, std::size_t thread, std::size_t unpacker, Readin
   if (rows && r.stride == 0) return c.fail("rows of a tensor lie on each other");
   if (rows && std::uint64_t{r.datums} + std::uint64_t{r.stride} * ((r.count - 1) / kColumns) + kColumns * bits / 8 > c.l1.size())
     return c.fail(cat("it reads beyond the end of L1, from ", r.datums, " on"));
-  const std::uint32_t bytes = out == kFloat32 || out == kTf32 || out == kInt32 ? 4 : out == kFloat16 || out == kFloat16B ? 2 : 1;
+  const std::uint32_t bytes = out == kFloat32 || out == kTf32 || out == kInt32       ? 4
+                              : out == kFloat16 || out == kFloat16B || out == kInt16 ? 2
+                                                                                     : 1;
   r.number = (to.y * get_bits(s.register_strides, 12, 12) + to.z * get_bits(s.register_strides + 1u, 0, 12)) / bytes;
   if (unpacker == 0) r.number += get_bits(72, 0, 16);
   if (unpacker == 0 && r.number < kFirstRow) return c.fail("the first unpacker writes before the first row of SrcA");

@@ -7,6 +7,7 @@
 #include "fields.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/numerics/integers.hpp>
 #include <buda/numerics/vector_functions.hpp>
 #include <buda/sfpu/words.hpp>
 
@@ -79,7 +80,8 @@ Step vector_instruction(Coprocessor& c, std::size_t thread, std::uint32_t word) 
   return fault == VectorFault::none ? Step::done : c.fail(description(fault));
 }
 
-constexpr std::uint32_t kImplied = 0, kFormatFloat16 = 1, kFormatFloat16B = 2, kFormatFloat32 = 3, kFormatWord = 4, kFormatInteger = 12;
+constexpr std::uint32_t kImplied = 0, kFormatFloat16 = 1, kFormatFloat16B = 2, kFormatFloat32 = 3, kFormatWord = 4, kFormatHalf = 6,
+                        kFormatInteger = 12;
 
 bool is_narrow_format(std::uint32_t format) {
   return format == kFloat16 || format == kLf8 || format == kBfp8 || format == kBfp4 || format == kBfp2;
@@ -89,6 +91,7 @@ struct Access {
   Dest form = Dest::bf16;
   bool integer = false;  // two's complement in registers, sign and magnitude in the destination
   bool word = false;     // as it is
+  bool half = false;     // 16 bits as they are
   std::size_t lreg = 0;
   std::size_t row = 0;  // the first of four
   std::uint32_t addr_mod = 0;
@@ -108,11 +111,12 @@ Step access_of(Coprocessor& c, std::size_t thread, std::uint32_t word, Access& a
     a.form = Dest::fp16;
   } else if (format == kFormatFloat32 || format == kFormatWord || format == kFormatInteger) {
     a.form = Dest::fp32;
-  } else if (format != kFormatFloat16B) {
+  } else if (format != kFormatFloat16B && format != kFormatHalf) {
     return c.fail(cat("format ", format, " of the vector unit is not executed yet"));
   }
   a.integer = format == kFormatInteger;
   a.word = format == kFormatWord;
+  a.half = format == kFormatHalf;
   a.lreg = get(word, kLreg);
   a.addr_mod = get(word, kAddrMod);
   const bool wide = a.form == Dest::fp32;
@@ -140,7 +144,9 @@ Step sfpload(Coprocessor& c, std::size_t thread, std::uint32_t word) {
   for (std::size_t lane = 0; lane < kVectorLanes; ++lane) words[lane] = *a.numbers[lane];
   if (a.integer)
     for (std::uint32_t& w : words) w = (w & numerics::kSignBit) != 0 ? 0u - (w & ~numerics::kSignBit) : w;
-  numerics::best_vector_unit().load(a.form, words.data(), a.lreg, c.vector);
+  if (a.half)
+    for (std::uint32_t& w : words) w = numerics::int16_of_word(w);
+  numerics::best_vector_unit().load(a.half ? Dest::fp32 : a.form, words.data(), a.lreg, c.vector);
   apply_address_mod(c, thread, a.addr_mod);
   return Step::done;
 }
@@ -153,11 +159,11 @@ Step sfpstore(Coprocessor& c, std::size_t thread, std::uint32_t word) {
   c.dest_forms.write(a.form, a.row, 4);
   std::array<std::uint32_t, kVectorLanes> words;
   for (std::size_t lane = 0; lane < kVectorLanes; ++lane) words[lane] = *a.numbers[lane];
-  if (a.integer || a.word) {
+  if (a.integer || a.word || a.half) {
     for (std::size_t lane = 0; lane < kVectorLanes; ++lane) {
       if (c.vector.flags.on && c.vector.flags.lanes[lane] == 0) continue;
       const auto word_of_lane = static_cast<std::uint32_t>(c.vector.registers[a.lreg][lane]);
-      words[lane] = a.integer ? other_integer(word_of_lane) : word_of_lane;
+      words[lane] = a.integer ? other_integer(word_of_lane) : a.half ? numerics::word_of_int16(word_of_lane) : word_of_lane;
     }
   } else {
     numerics::best_vector_unit().store(a.form, a.lreg, c.vector, words.data());

@@ -8,7 +8,7 @@ With --netlists those of a folder are run instead, with values that they ask for
 counted apart. Cases are numbered, and each is always the same. What golden or kernelc refuses, and what the simulator does not support, is counted by reason.
 Three rounds of the kinds of ops in four have formats that the simulator supports, the fourth has all. Every other round has inputs with values at which arithmetic
 goes differently: denormal ones, halves of the last digit, the largest ones, minus infinity, groups of zeros. Cases from 100000 on are of integers, those from
-200000 on take rows of numbers.
+200000 on take rows of numbers, those from 300000 on are topk.
 """
 import argparse
 import array
@@ -23,12 +23,13 @@ import zipfile
 
 import integer_cases
 import row_cases
+import topk_cases
 
 NARROW, WIDE = ["Float16", "Bfp8", "Bfp4", "Bfp2"], ["Float32", "Float16_b", "Bfp8_b", "Bfp4_b", "Bfp2_b"]
 FUNCTIONS = ["exp", "log", "sqrt", "reciprocal", "sigmoid", "tanh", "gelu", "gelu_derivative", "sine", "cosine", "square", "abs", "lrelu", "power"]
 KINDS = ["nop", "add", "subtract", "multiply", "matmul", "matmul", "matmul", "function", "function", "function",
          "maximum", "reduce", "splice", "depthwise", "fused_op", "fused_op"]
-OTHER_CASES = {100000: integer_cases, 200000: row_cases}
+OTHER_CASES = {100000: integer_cases, 200000: row_cases, 300000: topk_cases}
 REFUSALS = ["KC001", "KC005", "UnimplementedFunctionality", "UnsupportedFunctionality", "late"]
 RELUS = ["", "", "relu_en: true, relu_threshold: 0.0, relu_mode: min", "relu_en: true, relu_threshold: 0.3, relu_mode: min", "relu_en: true, relu_threshold: 0.7, relu_mode: max"]
 

@@ -15,6 +15,12 @@ TEST(Integers, AnInt8InASourceRegisterLooksLikeAFloat16) {
   EXPECT_EQ(integer_term(source_of_integer(-127)), -127);
 }
 
+TEST(Integers, SixteenBitsAreCarriedWhole) {
+  for (std::uint32_t datum = 0; datum < 0x10000; ++datum) ASSERT_EQ(int16_of_word(word_of_int16(datum)), datum);
+  EXPECT_EQ(word_of_int16(0x8000), kSignBit);
+  EXPECT_EQ(word_of_int16(0x0101), 1u << 23 | 1u << 16);
+}
+
 // The phases share the bits of both magnitudes out.
 TEST(Integers, PhasesTogetherMakeTheProduct) {
   for (std::int32_t a = -127; a <= 127; ++a)

@@ -94,6 +94,31 @@ TEST(VectorUnit, SortsInTheOrderOfSignAndMagnitude) {
   for (std::size_t lane = 0; lane < 4; ++lane) EXPECT_EQ(static_cast<std::uint32_t>(s.registers[0][lane]), smaller[lane]);
 }
 
+// The larger number of each pair into register 1, in some rows of lanes into register 0; equal ones are exchanged there.
+TEST(VectorUnit, CarriesRegistersWithThoseThatItSorts) {
+  VectorState state;
+  for (std::size_t lane = 0; lane < kVectorLanes; ++lane) {
+    state.registers[0][lane] = static_cast<std::int32_t>(word(lane % 8 == 7 ? 3.0f : 2.0f));
+    state.registers[1][lane] = static_cast<std::int32_t>(word(lane % 8 == 0 ? 1.0f : 3.0f));
+    state.registers[4][lane] = 10;
+    state.registers[5][lane] = 11;
+  }
+  const VectorInstruction carry{.op = VectorOp::set_constant, .mod = 1, .d = 15, .immediate = 4};
+  const auto sorted = [&](std::uint8_t mod) { return executed({carry, {.op = VectorOp::sort, .mod = mod, .d = 0, .c = 1}}, state); };
+  for (std::uint8_t mod : {1, 2, 3}) {
+    const VectorState s = sorted(mod);
+    for (std::size_t lane = 0; lane < kVectorLanes; ++lane) {
+      const bool turned = mod == 2 ? lane >= 16 : mod == 3 && lane / 8 % 2 == 1, first_larger = lane % 8 == 0, equal = lane % 8 == 7;
+      const bool exchanged = turned ? !first_larger : first_larger;
+      EXPECT_EQ(s.registers[4][lane], exchanged ? 11 : 10) << int{mod} << ' ' << lane << (equal ? " equal" : "");
+      EXPECT_EQ(s.registers[0][lane], state.registers[exchanged ? 1 : 0][lane]);
+      EXPECT_EQ(s.registers[5][lane], exchanged ? 10 : 11);
+    }
+  }
+  VectorState s = sorted(1);
+  EXPECT_EQ(best_vector_unit().execute({.op = VectorOp::sort, .mod = 1, .d = 0, .c = 5}, s), VectorFault::unknown_mode);
+}
+
 TEST(VectorUnit, RoundsAndMakesFloatsOfIntegers) {
   VectorState state = with(0);
   const float numbers[] = {2.5f, -2.5f, 1000.0f, -0.4f};

@@ -121,6 +121,15 @@ TEST_F(Kernels, IntegersHaveGoldensBits) {
                      {Shape{1, 1, 32, 64}, Shape{1, 1, 64, 32}, tile, tile}});
 }
 
+// Rows of 64 numbers, some of them equal.
+TEST_F(Kernels, LargestNumbersHaveGoldensBits) {
+  for (const auto& [k, sort, out] : {std::array{"32", "max", "Float16_b"}, std::array{"4", "argmax", "UInt16"}}) {
+    OpText o = op("topk", {"a", "b"}, "", out, "Float16_b", cat("m_k: 1, u_kt: 2, k: ", k, ", sort: ", sort));
+    o.in_dfs = {"Bfp4_b", "UInt16"};
+    expect_equal_bits({o, {Shape{1, 1, 32, 64}, Shape{1, 1, 32, 64}}});
+  }
+}
+
 TEST_F(Kernels, FoldersKeepThem) {
   const std::string text = text_of({op("nop", {"a"}, "Float16_b", "Float16_b", "Float16_b"), {Shape{1, 1, 32, 32}}});
   auto set = build(text, compilers().front().name);
