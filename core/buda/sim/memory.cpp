@@ -14,17 +14,19 @@ namespace buda::sim {
 namespace {
 
 constexpr std::int64_t kMostRequests = 4;
+constexpr std::int64_t kMostTilesOfTransfer = 8;
 constexpr std::int64_t kNoEnd = std::numeric_limits<std::int64_t>::max();
 
-std::int64_t tiles_of_transfer(const Machine& m, const StreamState& s) {
-  return std::clamp<std::int64_t>(s.program->read->chunk_tiles, 1, m.chunk_tiles);
-}
+std::int64_t tiles_of_transfer(const overlay::DramRead& read) { return std::clamp<std::int64_t>(read.chunk_tiles, 1, kMostTilesOfTransfer); }
+
+// The packets of a divided request go one after the other; with two transfers under way none waits for the latency.
+std::int64_t most_transfers(const overlay::DramRead& read) { return read.chunk_tiles > kMostTilesOfTransfer ? 2 : kMostRequests; }
 
 // Tiles of one queue buffer that the next request asks for, and which buffer.
 std::int64_t next_request(const Machine& m, const StreamState& s, std::uint32_t& way) {
   const Reading& r = *s.reading;
   const overlay::DramRead& read = *s.program->read;
-  const std::int64_t most = std::min({tiles_of_transfer(m, s), r.all - r.requested, s.storage.room()});
+  const std::int64_t most = std::min({tiles_of_transfer(read), r.all - r.requested, s.storage.room()});
   std::int64_t count = 0;
   while (count < most) {
     const ReadPiece piece = r.list.piece(r.requested + count, most - count);
@@ -87,7 +89,7 @@ void try_read(Machine& m, StreamId id) {
   StreamState& s = m.streams[id];
   if (!s.loaded) return;
   Reading& r = *s.reading;
-  const std::int64_t most_tiles = kMostRequests * tiles_of_transfer(m, s);
+  const std::int64_t most_tiles = most_transfers(*s.program->read) * tiles_of_transfer(*s.program->read);
   while (s.storage.reserved - s.storage.put < most_tiles && r.requested < r.all && !m.wrong && knows_rows(m, s)) {
     std::uint32_t way = 0;
     const std::int64_t count = next_request(m, s, way);

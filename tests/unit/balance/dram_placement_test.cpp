@@ -126,6 +126,49 @@ TEST(ByLoad, EpochsThatShareBuffersAreBothEven) {
   }
 }
 
+// Two queues of two buffers each, whose cores read the first and then the second: what is read at the same time lies apart.
+TEST(ByLoad, BuffersThatAreReadAtTheSameTimeLieApart) {
+  std::vector<LoadedBuffer> buffers;
+  for (std::int32_t queue : {0, 1})
+    for (std::int32_t part : {0, 1}) {
+      LoadedBuffer buffer{1 << 20, {{0, true, false, 1 << 20}}};
+      buffer.turns.push_back({0, true, 0, part, 1 << 20});
+      // One channel is even over the epoch with the first buffers, and the other with the second ones.
+      if (queue == 0) buffer.fixed = part;
+      buffers.push_back(std::move(buffer));
+    }
+  EXPECT_THAT(place_by_load(buffers, ChannelRoom({1 << 30, 1 << 30}, 1)), ElementsAre(0, 1, 1, 0));
+}
+
+// A core that takes the parts of a queue one after the other; before an epoch, the turns of all ops are the same.
+TEST(QueueLoads, TellWhenBuffersAreRead) {
+  DeviceGraph g;
+  auto x = g.input("x", {1, 1, 32, 512}, {32, 512});
+  g.output("y", g.linear("fc", x, 32, 512, 64), {32, 64});
+  auto result = balance_with(g.graph, "n150", {}, *some_policy(1));
+  ASSERT_TRUE(result.ok());
+  const netlist::Op& op = result->built.netlist.graphs.at(0).ops.at(0);
+  tiling::TileLayout layout;
+  layout.grid = {4, 1};
+  layout.block = {.t = 1, .mblock_m = 1, .mblock_n = 1, .ublock_rt = 4, .ublock_ct = 2};
+  const auto routes = edge_routes(layout, op.inputs.at(1).maps, op, 1);
+  ASSERT_TRUE(std::holds_alternative<tiling::EdgeRoutes>(routes));
+  QueueUse use(4);
+  add_reader(std::get<tiling::EdgeRoutes>(routes), op, {.epoch = 3, .op = 5, .tile_bytes = 2080}, use);
+  for (std::int32_t buffer = 0; buffer < 4; ++buffer) {
+    std::vector<std::int32_t> parts;
+    std::uint64_t bytes = 0;
+    for (const BufferTurn& turn : use[static_cast<std::size_t>(buffer)].turns) {
+      EXPECT_EQ(turn.epoch, 3);
+      EXPECT_EQ(turn.reader, 5);
+      parts.push_back(turn.part);
+      bytes += turn.bytes;
+    }
+    EXPECT_THAT(parts, ElementsAre(2 * buffer, 2 * buffer + 1));
+    EXPECT_EQ(bytes, use[static_cast<std::size_t>(buffer)].loads.at(0).bytes);
+  }
+}
+
 // Two buffers that each fill a half, and two that fill half of one, are as even by halves if one channel holds both large ones.
 TEST(ByLoad, WholeChannelsAreLoadedAlikeToo) {
   const auto halves = place_by_load(buffers_of_epoch({400, 400, 200, 200}), ChannelRoom(std::vector<std::uint64_t>(4, 1 << 30), 1), true);

@@ -202,7 +202,8 @@ TEST(QueueTimes, ResultsThatAreReadManyTimesAreBetterSpread) {
   for (const OpModel& model : context.models(read_once)) EXPECT_EQ(times.read_again(read_once, model), 0);
 }
 
-// Two messages meet on as many links as the networks' own rules say, and at the ports where both begin or end.
+// Two multicasts meet on as many links as the networks' own rules say, at the port of a core that sends both, and at those of all cores that
+// take both, the senders among them.
 TEST(ChipLinks, AreThoseThatMessagesPass) {
   const device::DeviceDescriptor& device = board("n150");
   const ChipLinks links(device);
@@ -219,8 +220,10 @@ TEST(ChipLinks, AreThoseThatMessagesPass) {
       return GridCoord{static_cast<std::int32_t>(rng.below(static_cast<std::uint64_t>(whole.grid.rows))),
                        static_cast<std::int32_t>(rng.below(static_cast<std::uint64_t>(whole.grid.cols)))};
     };
+    const GridCoord first = core();
+    const GridCoord end = rng.below(2) == 0 ? GridCoord{first.row, core().col} : GridCoord{core().row, first.col};
     Intake intake;
-    intake.multicasts.push_back({core(), core(), 1, static_cast<std::int32_t>(rng.below(2))});
+    intake.multicasts.push_back({first, end, 1, static_cast<std::int32_t>(rng.below(2))});
     const Intake::Multicast& m = intake.multicasts.front();
     Way out;
     out.bytes.assign(links.count(), 0);
@@ -231,7 +234,9 @@ TEST(ChipLinks, AreThoseThatMessagesPass) {
     });
     if (from != to) {
       out.hops.insert(pipes::port_number(m.noc, pipes::NocPort::output, from, device.noc));
-      out.hops.insert(pipes::port_number(m.noc, pipes::NocPort::input, to, device.noc));
+      for (std::int32_t row = std::min(first.row, end.row); row <= std::max(first.row, end.row); ++row)
+        for (std::int32_t col = std::min(first.col, end.col); col <= std::max(first.col, end.col); ++col)
+          out.hops.insert(pipes::port_number(m.noc, pipes::NocPort::input, device.noc_of_worker({row, col}), device.noc));
     }
     return out;
   };

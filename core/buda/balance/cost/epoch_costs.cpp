@@ -213,7 +213,7 @@ std::int64_t EpochCost::interval() const {
 std::int64_t EpochCost::cycles() const {
   const PathLoad* path = loads.slowest();
   const std::int64_t busiest = path == nullptr ? 0 : whole_cycles(path->cycles);
-  return std::max({latency, busiest, whole_cycles(buffers.first)}) + (std::max(graph->input_count, 1) - 1) * interval();
+  return whole_cycles(kEpochChangeCycles) + std::max({latency, busiest, whole_cycles(buffers.first)}) + (std::max(graph->input_count, 1) - 1) * interval();
 }
 
 std::string EpochCost::limiter() const {
@@ -241,7 +241,7 @@ NetlistCosts netlist_costs(const netlist::Netlist& netlist, const device::Device
   const GraphCosts costs(index, device);
   NetlistCosts out;
   auto loads = loads_of_graphs(netlist, device, host);
-  if (!loads) out.no_loads = std::move(loads).failure();
+  if (!loads) out.no_loads = loads.failure();
   for (std::size_t i = 0; i < netlist.graphs.size(); ++i) {
     out.epochs.push_back(costs.epoch(i));
     if (!loads) continue;

@@ -37,7 +37,7 @@ struct EpochCost {
 
   std::size_t slowest() const;    // of `ops`; 0 without any
   std::int64_t interval() const;  // between inputs: the slowest op, the busiest path, or the buffers between ops
-  std::int64_t cycles() const;    // of all inputs
+  std::int64_t cycles() const;    // of all inputs, and of the change to the epoch
   std::string limiter() const;    // of the interval: "math of op 'fc1'", "DRAM channel 3", "buffers between ops"
   double dram_bytes() const;
   double noc_bytes() const;

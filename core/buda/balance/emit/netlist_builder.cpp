@@ -185,7 +185,7 @@ class Builder {
       const QueuePlan& plan = out_.queues.queues[q];
       if (!plan.writer.valid()) continue;
       const std::int32_t epoch = choice_.ops[plan.writer.index()].epoch;
-      add_writer(placed_op(plan.writer), {epoch, false, stored_tile_bytes(plan.queue), inputs()}, out_.uses[q]);
+      add_writer(placed_op(plan.writer), {epoch, false, 0, stored_tile_bytes(plan.queue), inputs()}, out_.uses[q]);
     }
   }
 
@@ -250,6 +250,7 @@ class Builder {
   QueueAccess access_of(OpId id, std::size_t input, const netlist::Op& op, std::size_t queue) const {
     QueueAccess out;
     out.epoch = choice_.ops[id.index()].epoch;
+    out.op = static_cast<std::int32_t>(id.index());
     out.tile_bytes = stored_tile_bytes(out_.queues.queues[queue].queue);
     out.before = choice_.ops[id.index()].model.is_resident(input);
     out.times = inputs();

@@ -116,7 +116,8 @@ const schema::Record<ReportEpoch>& describe(const ReportEpoch*) {
                                  .required("graph", &ReportEpoch::graph, "name in the netlist")
                                  .optional("chip", &ReportEpoch::chip, "number of its chip; without it, 0")
                                  .required("cores", &ReportEpoch::cores, "workers that have an op")
-                                 .required("cycles", &ReportEpoch::cycles, "expected cycles of one iteration of the program's loop")
+                                 .required("cycles", &ReportEpoch::cycles,
+                                           "expected cycles of one iteration of the program's loop, with the change to this epoch")
                                  .optional("interval", &ReportEpoch::interval, "expected cycles between its inputs")
                                  .optional("limiter", &ReportEpoch::limiter,
                                            "what the interval is the time of: kernel, input N or output of the slowest op, a DRAM "
@@ -250,7 +251,8 @@ class Maker {
       count_interval(whole(times.interval), kBetweenOps);
       epoch.interval = slowest_;
       epoch.limiter = slowest_limiter_;
-      epoch.cycles = std::max({latency(by_epoch[e]), busiest, whole(times.first)}) + (problem_.microbatch - 1) * slowest_;
+      epoch.cycles = whole(kEpochChangeCycles) + std::max({latency(by_epoch[e]), busiest, whole(times.first)}) +
+                     (problem_.microbatch - 1) * slowest_;
       out.totals.most_cores = std::max(out.totals.most_cores, epoch.cores);
       if (slowest_ > most_) {
         most_ = slowest_;

@@ -138,7 +138,7 @@ std::vector<DramBank> banks_by_load(const std::vector<UnplacedBuffer>& buffers, 
   std::vector<LoadedBuffer> loaded;
   std::int32_t placed = 0;
   for (std::size_t b = 0; b < buffers.size(); ++b) {
-    LoadedBuffer one{buffers[b].bytes, buffers[b].use.loads, kOpen, in_window[b] == kOpen, buffers[b].life};
+    LoadedBuffer one{buffers[b].bytes, buffers[b].use.loads, kOpen, in_window[b] == kOpen, buffers[b].life, buffers[b].use.turns};
     if (in_window[b] != kOpen) one.fixed = in_window[b] * halves + window_half;
     // The halves in turn.
     if (buffers[b].channel) one.fixed = *buffers[b].channel * halves + placed++ % halves;

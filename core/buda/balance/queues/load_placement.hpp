@@ -15,6 +15,7 @@ struct LoadedBuffer {
   std::int32_t fixed = -1;  // its channel, if that is not open
   bool takes_room = true;   // of what `room` says is free
   Lifetime life = {};
+  std::vector<BufferTurn> turns = {};
 };
 
 // The channel of each buffer; one that fits nowhere gets channel 0. `of_halves`: `room` is that of the halves of channels, 2n and 2n + 1

@@ -28,9 +28,23 @@ struct BufferEnd {
   friend bool operator==(const BufferEnd&, const BufferEnd&) = default;
 };
 
+// A part of the time in which cores read, and the bytes that they take from a buffer in it. Cores of one op read in step, and all cores do
+// before an epoch.
+struct BufferTurn {
+  std::int32_t epoch = 0;
+  bool before = false;
+  std::int32_t reader = 0;  // number of the op; 0 before an epoch
+  std::int32_t part = 0;    // of an input, one of kTurns; before an epoch, of so many times kTurnBytes for each core
+  std::uint64_t bytes = 0;
+  friend bool operator==(const BufferTurn&, const BufferTurn&) = default;
+};
+inline constexpr std::int32_t kTurns = 8;
+inline constexpr std::uint64_t kTurnBytes = 64 * 1024;
+
 struct BufferUse {
   std::vector<BufferLoad> loads;  // one for each op and kind at most
   std::vector<BufferEnd> ends;
+  std::vector<BufferTurn> turns = {};  // of readers
 };
 // By buffer of a queue.
 using QueueUse = std::vector<BufferUse>;
@@ -39,6 +53,7 @@ using QueueUse = std::vector<BufferUse>;
 struct QueueAccess {
   std::int32_t epoch = 0;
   bool before = false;
+  std::int32_t op = 0;           // its number
   std::uint64_t tile_bytes = 0;  // in the queue
   std::uint64_t times = 1;       // that all of it moves in the epoch
 };

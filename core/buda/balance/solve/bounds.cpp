@@ -122,10 +122,11 @@ class LeastInterval {
   std::priority_queue<Step> next_;
 };
 
-// Of a section that the books hold: the first input takes the longest way, and each further one the interval; DRAM moves all of them.
+// Of a section that the books hold: the first input takes the longest way, and each further one the interval; DRAM moves all of them. The
+// change to an epoch comes before.
 double section_cycles(const SectionBooks& books, const LeastInterval& pace, const BoundedChip& chip) {
   const double dram = whole_cycles(books.bytes() / chip.dram_bytes_per_cycle), interval = std::max(pace.interval(), dram);
-  return std::max(books.longest_way(), interval) + static_cast<double>(std::max<std::int64_t>(chip.inputs, 1) - 1) * interval;
+  return chip.epoch_change + std::max(books.longest_way(), interval) + static_cast<double>(std::max<std::int64_t>(chip.inputs, 1) - 1) * interval;
 }
 
 }  // namespace
@@ -152,7 +153,9 @@ UniversalBound universal_bound(const std::vector<BoundedOp>& ops, const BoundedC
   const auto inputs = static_cast<double>(std::max<std::int64_t>(chip.inputs, 1));
   // Paths of one epoch are given in whole cycles; so may each of many be half a cycle shorter.
   const double dram = std::max(bytes / chip.dram_bytes_per_cycle - 0.5 * static_cast<double>(ops.size()), 0.0);
-  return {inputs * work / static_cast<double>(chip.cores), inputs * slowest, inputs * dram};
+  // There is one epoch at least.
+  return {chip.epoch_change + inputs * work / static_cast<double>(chip.cores), chip.epoch_change + inputs * slowest,
+          chip.epoch_change + inputs * dram};
 }
 
 ScheduleBound::ScheduleBound(std::vector<BoundedOp> ops, const BoundedChip& chip)
@@ -261,7 +264,7 @@ std::vector<BoundedOp> bounded_ops(const ChoiceSpace& space, const QueueOptions&
 
 BoundedChip bounded_chip(const ChoiceSpace& space) {
   const Problem& problem = *space.problem;
-  return {problem.device->grid().volume(), dram_rate(*problem.device), std::max(problem.microbatch, 1)};
+  return {problem.device->grid().volume(), dram_rate(*problem.device), std::max(problem.microbatch, 1), kEpochChangeCycles};
 }
 
 bool follows_schedule(const Choice& choice) {

@@ -36,6 +36,7 @@ struct BoundedChip {
   std::int64_t cores = 1;
   double dram_bytes_per_cycle = 1;
   std::int64_t inputs = 1;  // of an epoch
+  double epoch_change = 0;  // cycles before each epoch
 };
 
 // Cycles of all inputs of an epoch, over all epochs.

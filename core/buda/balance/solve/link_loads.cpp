@@ -232,8 +232,14 @@ void ChipLinks::add(const Intake& intake, const OpModel& model, const Place& pla
     const std::int32_t noc = own == Intake::kNearerNoc ? nearer(source(0), node({0, 0})) : turned;
     for (const Intake::Message& m : edge.route->messages) go(noc, source(m.from), node(m.to), factor * m.bytes, bytes);
   }
-  for (const Intake::Multicast& m : intake.multicasts)
-    go(place.transposed ? 1 - m.noc : m.noc, node(m.from), node(m.last), factor * m.bytes, bytes);
+  for (const Intake::Multicast& m : intake.multicasts) {
+    const std::int32_t noc = place.transposed ? 1 - m.noc : m.noc;
+    go(noc, node(m.from), node(m.last), factor * m.bytes, bytes);
+    // Each core takes a copy, also the one that sends.
+    for (std::int32_t row = std::min(m.from.row, m.last.row); row <= std::max(m.from.row, m.last.row); ++row)
+      for (std::int32_t col = std::min(m.from.col, m.last.col); col <= std::max(m.from.col, m.last.col); ++col)
+        if (GridCoord core{row, col}; core != m.last) take(noc, node(core), factor * m.bytes, bytes);
+  }
   for (const Intake::Queued& queued : intake.queued)
     for (const Share& share : queue_ways(model.grid, place, queued))
       bytes[share.link] += factor * queued.bytes * static_cast<double>(share.part);

@@ -1,6 +1,7 @@
 // The steps of a search.
 #include <buda/balance/solve/search.hpp>
 
+#include <buda/balance/cost/cost.hpp>
 #include <buda/balance/solve/epoch_search.hpp>
 #include <buda/balance/solve/even_channels.hpp>
 #include <buda/balance/solve/spread.hpp>

@@ -1,6 +1,7 @@
 // Searches beside each other, and the best of what they find.
 #include <buda/balance/solve/spread.hpp>
 
+#include <buda/balance/cost/cost.hpp>
 #include <buda/balance/solve/even_channels.hpp>
 #include <buda/balance/solve/search.hpp>
 #include <buda/balance/solve/try_all.hpp>
@@ -205,8 +206,7 @@ Result<Choice> spread(PolicyContext& context, const SpreadOptions& options) {
   if (!best) return failure;
   const bool tries_all = context.effort() > 0 && context.schedule().size() <= (context.effort() > 1 ? kSeveralOps : kFewOps);
   if (best->fails || !tries_all) return std::move(best->choice);
-  const double cycles =
-      std::accumulate(best->epochs.begin(), best->epochs.end(), kEpochChangeCycles * static_cast<double>(best->epochs.size()));
+  const double cycles = std::accumulate(best->epochs.begin(), best->epochs.end(), 0.0);
   Search& search = *searches.front();
   auto better = best_of_all(search.context(), search.links(), cycles, context.effort() > 1 ? TryAllBudget{} : kSmallBudget);
   return std::move(better ? *better : best->choice);

@@ -8,9 +8,6 @@
 
 namespace buda::balance {
 
-// Cycles from the end of an epoch to the first input of the next: queue headers and stream programs are loaded.
-inline constexpr double kEpochChangeCycles = 50'000;
-
 struct SpreadOptions {
   double inputs_per_epoch = 0;  // over which what an epoch takes once is divided; 0: the problem's microbatch
 };

@@ -138,8 +138,8 @@ Trials::Trials(PolicyContext& context, LinkModel& links, RepeatedRuns& runs, dou
 
 void Trials::sum_up(Trial& trial) const {
   const double sum = std::accumulate(trial.epochs.begin(), trial.epochs.end(), 0.0);
-  trial.cycles = sum / static_cast<double>(std::max(context_.problem().microbatch, 1)) +
-                 static_cast<double>(trial.epochs.size()) * kEpochChangeCycles / inputs_;
+  const double changes = static_cast<double>(trial.epochs.size()) * kEpochChangeCycles;
+  trial.cycles = (sum - changes) / static_cast<double>(std::max(context_.problem().microbatch, 1)) + changes / inputs_;
 }
 
 RatedEpoch Trials::rated_epoch(std::size_t end) {
@@ -147,7 +147,7 @@ RatedEpoch Trials::rated_epoch(std::size_t end) {
   RelievedEpoch relieved = estimates_ ? relieved_epoch(context_, links_, end) : as_it_stands(context_, links_.times, end);
   const double path = std::max(dram_cycles(context_, end), relieved.links), interval = std::max({relieved.slowest, path, flow.interval});
   const auto more = static_cast<double>(std::max(context_.problem().microbatch, 1) - 1);
-  return {std::move(relieved.ops), std::max({relieved.latency, path, flow.first}) + more * interval};
+  return {std::move(relieved.ops), kEpochChangeCycles + std::max({relieved.latency, path, flow.first}) + more * interval};
 }
 
 Trial Trials::summed_up(Choice choice, std::vector<double> epochs) const {

@@ -1,6 +1,7 @@
 // Depth first over ops; a branch ends where its ops alone take as long as the best plan.
 #include <buda/balance/solve/try_all.hpp>
 
+#include <buda/balance/cost/cost.hpp>
 #include <buda/balance/solve/flow_times.hpp>
 #include <buda/balance/solve/queue_times.hpp>
 #include <buda/balance/solve/spread.hpp>
@@ -104,7 +105,7 @@ class TryAll {
     --budget_.estimates;
     const auto epochs = context_.estimate(choice);
     if (!epochs) return std::numeric_limits<double>::infinity();
-    const double cycles = std::accumulate(epochs->begin(), epochs->end(), kEpochChangeCycles * static_cast<double>(epochs->size()));
+    const double cycles = std::accumulate(epochs->begin(), epochs->end(), 0.0);
     if (cycles < least_) {
       least_ = cycles;
       best_ = choice;

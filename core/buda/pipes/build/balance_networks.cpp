@@ -1,6 +1,6 @@
 // Descent: one pipe or one port of DRAM is changed at a time, as long as the sum over links, and over what nodes give and take, of
 // (load / highest load)^4 gets smaller. The power leaves little but the busy links; with a higher one, epochs that have several of them take
-// longer on target `grid`.
+// longer on target `grid`. What is read before an epoch and what moves while it runs are at different times, and balanced by themselves.
 #include <buda/pipes/build/balance_networks.hpp>
 
 #include <buda/pipes/noc/routes.hpp>
@@ -91,20 +91,29 @@ bool is_in_dram(const Buffer& b) {
   return (b.type == BufferType::dram_io || b.type == BufferType::dram_prolog) && !b.is_padding && b.dram_io_flag_is_remote == 0;
 }
 
+bool is_read_before(const Buffer& b) { return b.type == BufferType::dram_prolog; }
+
 // Runs of a pipe in the epoch, by one of its sources.
 double runs_in_epoch(const Buffer& b) {
-  if (b.type == BufferType::dram_prolog) return 1;
+  if (is_read_before(b)) return 1;
   const std::int64_t tiles = b.epoch_tiles * (b.is_scatter ? std::max<std::int64_t>(b.replicate, 1) : 1);
   const std::int64_t entry = b.is_queue() && b.tiles_per_input > 0 ? b.tiles_per_input : b.window_tiles();
   return std::max(static_cast<double>(tiles) / static_cast<double>(std::max<std::int64_t>(entry, 1)), 1.0);
 }
 
-// Both networks of one chip.
+// Both networks of one chip, either before an epoch or while it runs.
 class Networks {
  public:
-  Networks(const NetlistIndex& index, const device::DeviceDescriptor& device, std::int32_t chip, const BufferIndex& buffers,
+  Networks(const NetlistIndex& index, const device::DeviceDescriptor& device, std::int32_t chip, bool before, const BufferIndex& buffers,
            PipeGraph& graph)
-      : index_(index), device_(device), chip_(chip), buffers_(buffers), graph_(graph), links_(device.noc), sums_(links_.count(), 0) {
+      : index_(index),
+        device_(device),
+        chip_(chip),
+        before_(before),
+        buffers_(buffers),
+        graph_(graph),
+        links_(device.noc),
+        sums_(links_.count(), 0) {
     for (std::size_t p = 0; p < graph.pipes.size(); ++p) add(p);
     for (OpenTransfer& t : transfers_) {
       t.way = way_by(t, graph_.pipes[t.pipe].*t.network);
@@ -157,7 +166,9 @@ class Networks {
     std::vector<std::pair<End, double>> sources;
     bool from_dram = false;
     double sum = 0;
-    for (const auto& [b, bytes] : sent_bytes(pipe)) {
+    const std::map<const Buffer*, double> sent = sent_bytes(pipe);
+    if (std::any_of(sent.begin(), sent.end(), [&](const auto& s) { return is_read_before(*s.first) != before_; })) return;
+    for (const auto& [b, bytes] : sent) {
       const auto end = end_of(*b);
       if (!end) return;
       from_dram = from_dram || end->queued;
@@ -262,29 +273,44 @@ class Networks {
     return out;
   }
 
+  // The only transfer that passes the ports of a buffer; null if there are several.
+  OpenTransfer* only_transfer(const QueuedBuffer& q) {
+    const std::size_t first = q.legs.front().first;
+    const bool alone = std::all_of(q.legs.begin(), q.legs.end(), [&](const auto& l) { return l.first == first; });
+    return alone ? &transfers_[first] : nullptr;
+  }
+
+  // Another port, and another network with it where one transfer alone passes it: often neither alone is better.
   bool take_other_port(const QueuedBuffer& q) {
     Buffer& b = graph_.buffers[q.buffer];
     const auto ports = static_cast<std::int32_t>(device_.dram.channels[static_cast<std::size_t>(b.dram_chan)].ports.size());
     if (!q.is_open || ports < 2 || std::none_of(q.legs.begin(), q.legs.end(), [&](const auto& l) { return is_busy(transfers_[l.first]); }))
       return false;
-    const std::int32_t before = b.dram_sub_chan;
-    Way way = way_of(q);
+    OpenTransfer* alone = only_transfer(q);
+    const std::int32_t port_before = b.dram_sub_chan, noc_before = alone == nullptr ? 0 : graph_.pipes[alone->pipe].*alone->network;
+    const auto way_now = [&](std::int32_t noc) { return alone == nullptr ? way_of(q) : way_by(*alone, noc); };
+    Way way = way_now(noc_before);
     links_.add(way, -1);
     double least = added(way);
-    std::int32_t best = before;
-    for (std::int32_t port = 0; port < ports; ++port) {
-      if (port == before) continue;
-      b.dram_sub_chan = port;
-      Way other = way_of(q);
-      const double cost = added(other);
-      if (!is_better(cost, least)) continue;
-      least = cost;
-      best = port;
-      way = std::move(other);
+    std::int32_t best_port = port_before, best_noc = noc_before;
+    for (std::int32_t noc : {noc_before, 1 - noc_before}) {
+      if (alone == nullptr && noc != noc_before) break;
+      for (std::int32_t port = 0; port < ports; ++port) {
+        if (port == port_before && noc == noc_before) continue;
+        b.dram_sub_chan = port;
+        Way other = way_now(noc);
+        const double cost = added(other);
+        if (!is_better(cost, least)) continue;
+        least = cost;
+        best_port = port;
+        best_noc = noc;
+        way = std::move(other);
+      }
     }
-    b.dram_sub_chan = best;
+    b.dram_sub_chan = best_port;
     links_.add(way, 1);
-    if (best == before) return false;
+    if (best_port == port_before && best_noc == noc_before) return false;
+    if (alone != nullptr) set_network(*alone, best_noc);
     for (const auto& [transfer, leg] : q.legs) {
       OpenTransfer& t = transfers_[transfer];
       t.way = way_by(t, graph_.pipes[t.pipe].*t.network);
@@ -295,6 +321,7 @@ class Networks {
   const NetlistIndex& index_;
   const device::DeviceDescriptor& device_;
   std::int32_t chip_;
+  bool before_;
   const BufferIndex& buffers_;
   PipeGraph& graph_;
   Links links_;
@@ -314,7 +341,8 @@ void balance_networks(const NetlistIndex& index, const device::DeviceDescriptor&
   std::set<std::int32_t> chips;
   for (const Buffer& b : graph.buffers) chips.insert(b.chip);
   const BufferIndex buffers(graph.buffers);
-  for (std::int32_t chip : chips) Networks(index, device, chip, buffers, graph).balance();
+  for (std::int32_t chip : chips)
+    for (const bool before : {true, false}) Networks(index, device, chip, before, buffers, graph).balance();
 }
 
 }  // namespace buda::pipes
