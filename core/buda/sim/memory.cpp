@@ -1,9 +1,9 @@
 // Streams that read and write queues.
 //
-// A reader has a few requests under way as long as its buffer has room; answers come in order. Large requests, such as weights that are read
-// before the epoch, are divided into transfers, as network interfaces divide them into packets: one transfer would keep for all its bytes the
-// bandwidth that it got when it started. A writer sends chunks of the size that its program says, less only where a phase ends or its buffer
-// holds no more.
+// A reader has a few requests under way as long as its buffer has room; answers come in order. Large requests, such as weights that are
+// read before the epoch, are divided into transfers, as network interfaces divide them into packets: one transfer would keep for all its
+// bytes the bandwidth that it got when it started. A writer sends chunks of the size that its program says, less only where a phase ends or
+// its buffer holds no more.
 #include <buda/sim/engine.hpp>
 #include <buda/sim/needs.hpp>
 
@@ -17,7 +17,9 @@ constexpr std::int64_t kMostRequests = 4;
 constexpr std::int64_t kMostTilesOfTransfer = 8;
 constexpr std::int64_t kNoEnd = std::numeric_limits<std::int64_t>::max();
 
-std::int64_t tiles_of_transfer(const overlay::DramRead& read) { return std::clamp<std::int64_t>(read.chunk_tiles, 1, kMostTilesOfTransfer); }
+std::int64_t tiles_of_transfer(const overlay::DramRead& read) {
+  return std::clamp<std::int64_t>(read.chunk_tiles, 1, kMostTilesOfTransfer);
+}
 
 // The packets of a divided request go one after the other; with two transfers under way none waits for the latency.
 std::int64_t most_transfers(const overlay::DramRead& read) { return read.chunk_tiles > kMostTilesOfTransfer ? 2 : kMostRequests; }

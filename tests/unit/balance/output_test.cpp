@@ -310,7 +310,8 @@ TEST(Report, ReadsBackAndAddsUp) {
   EXPECT_EQ(parts, op.resources.front().used);
   EXPECT_THAT(op.resident_inputs, ElementsAre(1, 2));
   // One input at a time goes through both ops, after the change to the epoch.
-  EXPECT_EQ(r.epochs[0].cycles, static_cast<std::int64_t>(kEpochChangeCycles) + r.epochs[0].ops[0].cycles.limiter + r.epochs[0].ops[1].cycles.limiter);
+  EXPECT_EQ(r.epochs[0].cycles,
+            static_cast<std::int64_t>(kEpochChangeCycles) + r.epochs[0].ops[0].cycles.limiter + r.epochs[0].ops[1].cycles.limiter);
   EXPECT_NEAR(r.totals.inputs_per_second, 1e9 / static_cast<double>(r.totals.cycles), 1e9 / static_cast<double>(r.totals.cycles) * 0.01);
   const std::vector<std::string> table = report_table(r), summary = report_summary(r);
   EXPECT_EQ(table.size(), 3 + summary.size());  // a heading and a line per op

@@ -202,8 +202,8 @@ TEST(QueueTimes, ResultsThatAreReadManyTimesAreBetterSpread) {
   for (const OpModel& model : context.models(read_once)) EXPECT_EQ(times.read_again(read_once, model), 0);
 }
 
-// Two multicasts meet on as many links as the networks' own rules say, at the port of a core that sends both, and at those of all cores that
-// take both, the senders among them.
+// Two multicasts meet on as many links as the networks' own rules say, at the port of a core that sends both, and at those of all cores
+// that take both, the senders among them.
 TEST(ChipLinks, AreThoseThatMessagesPass) {
   const device::DeviceDescriptor& device = board("n150");
   const ChipLinks links(device);

@@ -213,7 +213,8 @@ std::int64_t EpochCost::interval() const {
 std::int64_t EpochCost::cycles() const {
   const PathLoad* path = loads.slowest();
   const std::int64_t busiest = path == nullptr ? 0 : whole_cycles(path->cycles);
-  return whole_cycles(kEpochChangeCycles) + std::max({latency, busiest, whole_cycles(buffers.first)}) + (std::max(graph->input_count, 1) - 1) * interval();
+  return whole_cycles(kEpochChangeCycles) + std::max({latency, busiest, whole_cycles(buffers.first)}) +
+         (std::max(graph->input_count, 1) - 1) * interval();
 }
 
 std::string EpochCost::limiter() const {

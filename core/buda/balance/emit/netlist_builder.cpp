@@ -196,8 +196,9 @@ class Builder {
                            least_read);
     for (std::size_t q = 0; q < out_.uses.size(); ++q) {
       const QueuePlan& plan = out_.queues.queues[q];
-      const bool is_divisible = !plan.writer.valid() && plan.source.valid() && problem_.source(plan.source).encoded != EncodedPart::indices &&
-                                !lies_on_host(plan) && plan.queue.layout != netlist::QueueLayout::flat;
+      const bool is_divisible = !plan.writer.valid() && plan.source.valid() &&
+                                problem_.source(plan.source).encoded != EncodedPart::indices && !lies_on_host(plan) &&
+                                plan.queue.layout != netlist::QueueLayout::flat;
       if (is_divisible && means.busiest_share(out_.uses[q]) > kMostShare) divide_queue(q, means);
     }
   }

@@ -112,24 +112,24 @@ const schema::Record<ReportTraffic>& describe(const ReportTraffic*) {
 }
 
 const schema::Record<ReportEpoch>& describe(const ReportEpoch*) {
-  static const auto record = schema::Record<ReportEpoch>("an epoch")
-                                 .required("graph", &ReportEpoch::graph, "name in the netlist")
-                                 .optional("chip", &ReportEpoch::chip, "number of its chip; without it, 0")
-                                 .required("cores", &ReportEpoch::cores, "workers that have an op")
-                                 .required("cycles", &ReportEpoch::cycles,
-                                           "expected cycles of one iteration of the program's loop, with the change to this epoch")
-                                 .optional("interval", &ReportEpoch::interval, "expected cycles between its inputs")
-                                 .optional("limiter", &ReportEpoch::limiter,
-                                           "what the interval is the time of: kernel, input N or output of the slowest op, a DRAM "
-                                           "channel or link, or buffers between ops")
-                                 .optional("bound", &ReportEpoch::bound, "cycles that the same ops take in one epoch at least")
-                                 .optional("gap", &ReportEpoch::gap, "by how many percent the epoch's cycles are above the bound")
-                                 .optional("ended_by", &ReportEpoch::ended_by, "why the next op of the schedule is not in the epoch")
-                                 .optional("paths", &ReportEpoch::paths, "the busiest path of each kind on which anything moves")
-                                 .optional("channels", &ReportEpoch::channels, "what each channel of DRAM moves, in order")
-                                 .optional("links", &ReportEpoch::links, "the busiest links of the networks, the busiest first")
-                                 .required("slowest_op", &ReportEpoch::slowest_op, "the op that limits the epoch")
-                                 .required("ops", &ReportEpoch::ops, "its ops, in execution order");
+  static const auto record =
+      schema::Record<ReportEpoch>("an epoch")
+          .required("graph", &ReportEpoch::graph, "name in the netlist")
+          .optional("chip", &ReportEpoch::chip, "number of its chip; without it, 0")
+          .required("cores", &ReportEpoch::cores, "workers that have an op")
+          .required("cycles", &ReportEpoch::cycles, "expected cycles of one iteration of the program's loop, with the change to this epoch")
+          .optional("interval", &ReportEpoch::interval, "expected cycles between its inputs")
+          .optional("limiter", &ReportEpoch::limiter,
+                    "what the interval is the time of: kernel, input N or output of the slowest op, a DRAM "
+                    "channel or link, or buffers between ops")
+          .optional("bound", &ReportEpoch::bound, "cycles that the same ops take in one epoch at least")
+          .optional("gap", &ReportEpoch::gap, "by how many percent the epoch's cycles are above the bound")
+          .optional("ended_by", &ReportEpoch::ended_by, "why the next op of the schedule is not in the epoch")
+          .optional("paths", &ReportEpoch::paths, "the busiest path of each kind on which anything moves")
+          .optional("channels", &ReportEpoch::channels, "what each channel of DRAM moves, in order")
+          .optional("links", &ReportEpoch::links, "the busiest links of the networks, the busiest first")
+          .required("slowest_op", &ReportEpoch::slowest_op, "the op that limits the epoch")
+          .required("ops", &ReportEpoch::ops, "its ops, in execution order");
   return record;
 }
 
@@ -251,8 +251,8 @@ class Maker {
       count_interval(whole(times.interval), kBetweenOps);
       epoch.interval = slowest_;
       epoch.limiter = slowest_limiter_;
-      epoch.cycles = whole(kEpochChangeCycles) + std::max({latency(by_epoch[e]), busiest, whole(times.first)}) +
-                     (problem_.microbatch - 1) * slowest_;
+      epoch.cycles =
+          whole(kEpochChangeCycles) + std::max({latency(by_epoch[e]), busiest, whole(times.first)}) + (problem_.microbatch - 1) * slowest_;
       out.totals.most_cores = std::max(out.totals.most_cores, epoch.cores);
       if (slowest_ > most_) {
         most_ = slowest_;

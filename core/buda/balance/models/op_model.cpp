@@ -63,7 +63,8 @@ std::string OpModel::text() const {
 
 std::optional<std::array<std::int64_t, 2>> OpOverride::blocked_tiles() const {
   if (!grid || !mblock || !ublock) return std::nullopt;
-  std::array<std::int64_t, 2> out = {std::int64_t{grid->rows} * (*mblock)[0] * (*ublock)[0], std::int64_t{grid->cols} * (*mblock)[1] * (*ublock)[1]};
+  std::array<std::int64_t, 2> out = {std::int64_t{grid->rows} * (*mblock)[0] * (*ublock)[0],
+                                     std::int64_t{grid->cols} * (*mblock)[1] * (*ublock)[1]};
   if (stream && stream->parts > 1) out[cuts_rows(stream->direction) ? 0 : 1] *= stream->parts;
   return out;
 }
@@ -186,8 +187,8 @@ void set_sparse_attributes(Op& op, const SelectionMatrix& matrix, const OpModel&
   s.sparse_ublock_idx_bits = model.sparse.ublock_bits;
   s.act_t = matrix.act_matrices * model.sparse.passes;
   if (model.bands > 1)
-    op.inputs[1].min_buffer_tiles = static_cast<std::int32_t>(
-        std::min<std::int64_t>(std::int64_t{model.sparse.reach} * model.u_kt * model.block.mblock_n * model.block.ublock_ct, netlist::kMostDimension));
+    op.inputs[1].min_buffer_tiles = static_cast<std::int32_t>(std::min<std::int64_t>(
+        std::int64_t{model.sparse.reach} * model.u_kt * model.block.mblock_n * model.block.ublock_ct, netlist::kMostDimension));
   if (model.sparse.passes > 1) op.inputs[1].maps.tms.push_back(netlist::Tm::broadcast(netlist::Dim::z, model.sparse.passes));
   for (std::size_t i : {std::size_t{0}, std::size_t{2}})
     if (model.grid.cols > 1) op.inputs[i].maps.tms.push_back(netlist::Tm::broadcast(netlist::Dim::c, model.grid.cols));
@@ -287,9 +288,9 @@ Op with_model(const OpSpec& spec, const OpModel& model) {
     } else if (model.is_resident(i)) {
       op.inputs[i].min_buffer_tiles = static_cast<std::int32_t>(input_order(op, i).tiles());
     } else if (const std::int64_t held = held_inputs(spec, model, i); held > 0) {
-      op.inputs[i].min_buffer_tiles = std::max(
-          op.inputs[i].min_buffer_tiles,
-          static_cast<std::int32_t>(std::min<std::int64_t>(held * input_order(op, i).tiles(), netlist::kMostDimension)));
+      op.inputs[i].min_buffer_tiles =
+          std::max(op.inputs[i].min_buffer_tiles,
+                   static_cast<std::int32_t>(std::min<std::int64_t>(held * input_order(op, i).tiles(), netlist::kMostDimension)));
     }
   }
   return op;

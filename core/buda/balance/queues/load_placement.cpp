@@ -2,9 +2,9 @@
 //
 // Every epoch is two loads: what channels read before its first input, and what they read and write while it runs, because the one is over
 // when the other begins. A buffer adds to those of all epochs that read or write it. What is made small is the sum over loads and channels
-// of mean * (load / mean)^8, where the mean is that of the load's channels: a load counts by its bytes, and the high power leaves little but
-// its busiest channel. So is what cores read in step (BufferTurn), in all its parts: buffers that are read at the same time lie in different
-// channels. Its mean is not below its largest buffer, which no placement makes smaller.
+// of mean * (load / mean)^8, where the mean is that of the load's channels: a load counts by its bytes, and the high power leaves little
+// but its busiest channel. So is what cores read in step (BufferTurn), in all its parts: buffers that are read at the same time lie in
+// different channels. Its mean is not below its largest buffer, which no placement makes smaller.
 #include <buda/balance/queues/load_placement.hpp>
 
 #include <algorithm>

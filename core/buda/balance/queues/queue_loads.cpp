@@ -44,7 +44,8 @@ void add_turns(const tiling::RunList& list, std::uint64_t tiles_of_turn, TurnTil
 
 std::uint64_t tiles_of_turn(const tiling::RunList& list, const QueueAccess& access) {
   const auto tiles = static_cast<std::uint64_t>(list.tiles());
-  return std::max<std::uint64_t>(access.before ? kTurnBytes / std::max<std::uint64_t>(access.tile_bytes, 1) : (tiles + kTurns - 1) / kTurns, 1);
+  return std::max<std::uint64_t>(access.before ? kTurnBytes / std::max<std::uint64_t>(access.tile_bytes, 1) : (tiles + kTurns - 1) / kTurns,
+                                 1);
 }
 
 }  // namespace
@@ -68,7 +69,8 @@ void add_reader(const tiling::EdgeRoutes& routes, const netlist::Op& op, const Q
   for (std::size_t i = 0; i < use.size(); ++i)
     if (tiles[i] > 0) use[i].loads.push_back({access.epoch, access.before, false, tiles[i] * access.tile_bytes * access.times});
   for (const auto& [at, count] : turns)
-    use[at.first].turns.push_back({access.epoch, access.before, access.before ? 0 : access.op, at.second, count * access.tile_bytes * access.times});
+    use[at.first].turns.push_back(
+        {access.epoch, access.before, access.before ? 0 : access.op, at.second, count * access.tile_bytes * access.times});
 }
 
 void add_writer(const netlist::Op& op, const QueueAccess& access, QueueUse& use) {

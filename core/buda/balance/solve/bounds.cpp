@@ -126,7 +126,8 @@ class LeastInterval {
 // change to an epoch comes before.
 double section_cycles(const SectionBooks& books, const LeastInterval& pace, const BoundedChip& chip) {
   const double dram = whole_cycles(books.bytes() / chip.dram_bytes_per_cycle), interval = std::max(pace.interval(), dram);
-  return chip.epoch_change + std::max(books.longest_way(), interval) + static_cast<double>(std::max<std::int64_t>(chip.inputs, 1) - 1) * interval;
+  return chip.epoch_change + std::max(books.longest_way(), interval) +
+         static_cast<double>(std::max<std::int64_t>(chip.inputs, 1) - 1) * interval;
 }
 
 }  // namespace

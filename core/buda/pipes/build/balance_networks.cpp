@@ -1,6 +1,7 @@
 // Descent: one pipe or one port of DRAM is changed at a time, as long as the sum over links, and over what nodes give and take, of
-// (load / highest load)^4 gets smaller. The power leaves little but the busy links; with a higher one, epochs that have several of them take
-// longer on target `grid`. What is read before an epoch and what moves while it runs are at different times, and balanced by themselves.
+// (load / highest load)^4 gets smaller. The power leaves little but the busy links; with a higher one, epochs that have several of them
+// take longer on target `grid`. What is read before an epoch and what moves while it runs are at different times, and balanced by
+// themselves.
 #include <buda/pipes/build/balance_networks.hpp>
 
 #include <buda/pipes/noc/routes.hpp>
