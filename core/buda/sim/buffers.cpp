@@ -34,6 +34,16 @@ void tell_of_room(Machine& m, StreamId id) {
   m.events.add(m.now + m.streams[sender].sending.connections.front().path.latency, EventKind::room, id, m.cause);
 }
 
+// A table's reader may wait for the numbers of its rows, which `s` brings, however they come.
+void wake_table(Machine& m, const StreamState& s) {
+  if (s.kernel == kNone || netlist::op_class(m.kernels[s.kernel].op->type) != netlist::OpClass::embedding) return;
+  for (StreamId other : m.kernels[s.kernel].operands) {
+    if (other == kNone || !m.streams[other].reads()) continue;
+    const auto& lookup = m.streams[other].program->read->lookup;
+    if (lookup && lookup->stream == s.program->number) try_read(m, other);
+  }
+}
+
 }  // namespace
 
 std::int64_t done_with(const StreamState& user) {
@@ -94,6 +104,7 @@ void wake_users(Machine& m, StreamId id) {
     }
   }
   if (s.kernel != kNone && (!s.goes_on() || s.supply == Supply::kept)) try_step(m, s.kernel);
+  wake_table(m, s);
 }
 
 void wake_filler(Machine& m, StreamId id) {

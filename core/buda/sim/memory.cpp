@@ -145,10 +145,6 @@ void on_read(Machine& m, StreamId id) {
   note_put(m, s);
   wake_users(m, id);
   if (s.supply == Supply::memory && before / s.reading->list.pass_tiles() != s.storage.put / s.reading->list.pass_tiles()) end_entry(m, id);
-  // A table's reader may wait for the numbers of its rows.
-  if (s.kernel != kNone)
-    for (StreamId other : m.kernels[s.kernel].operands)
-      if (other != kNone && m.streams[other].reads() && m.streams[other].program->read->lookup) try_read(m, other);
   try_read(m, id);
 }
 
