@@ -6,6 +6,7 @@
 #include <buda/balance/emit/forked_inputs.hpp>
 #include <buda/balance/emit/report_bounds.hpp>
 #include <buda/balance/legalize/cut_edges.hpp>
+#include <buda/balance/legalize/neighbours.hpp>
 #include <buda/balance/legalize/overrides.hpp>
 #include <buda/balance/legalize/padding.hpp>
 #include <buda/balance/legalize/remedies.hpp>
@@ -100,6 +101,12 @@ void enumerate_models(const Problem& problem, const ModelOptions& options, const
   enumerate(alone);
 }
 
+// Whether some model of an op can read what comes from outside: inputs, parameters and constants.
+bool has_fitting_model(const Problem& problem, std::size_t op, const LegalModels& legal) {
+  const OpId id(static_cast<OpId::rep>(op));
+  return std::any_of(legal.models.begin(), legal.models.end(), [&](const OpModel& m) { return fits_with_sources(problem, id, m); });
+}
+
 // Ops stream where they do not fit otherwise or an override says so, and next to such ops, so that these can hand their parts over within
 // an epoch; or everywhere, if the options say so.
 void set_models(const Problem& problem, const ModelOptions& options, unsigned threads, ChoiceSpace& space) {
@@ -113,7 +120,7 @@ void set_models(const Problem& problem, const ModelOptions& options, unsigned th
   std::vector<bool> streams(count, options.stream_all);
   for (std::size_t i = 0; i < count; ++i) {
     const auto& stream = space.overrides[i].stream;
-    if (!space.models[i].models.empty() && !(stream && stream->parts > 1)) continue;
+    if (has_fitting_model(problem, i, space.models[i]) && !(stream && stream->parts > 1)) continue;
     streams[i] = true;
     for (const OpUse& use : problem.ops[i].users) streams[use.op.index()] = true;
     for (const Operand& operand : problem.ops[i].operands)
@@ -127,7 +134,8 @@ void pad_misfits(Problem& problem, const ModelOptions& options, ChoiceSpace& spa
   for (std::size_t i = 0; i < problem.ops.size(); ++i) {
     // What the user's overrides leave without a model is told, unless they are those of more columns.
     const auto blocked = space.overrides[i].blocked_tiles();
-    if (!space.models[i].models.empty() || (space.overrides[i].blocks() && (!blocked || (*blocked)[1] <= problem.ops[i].out.ct))) continue;
+    const bool is_blocked = space.overrides[i].blocks() && (!blocked || (*blocked)[1] <= problem.ops[i].out.ct);
+    if (is_blocked || has_fitting_model(problem, i, space.models[i])) continue;
     const OpId id(static_cast<OpId::rep>(i));
     const auto columns = padded_columns(problem, id, options, &space.overrides[i]);
     if (!columns) continue;

@@ -268,6 +268,19 @@ TEST(Balance, DoesNotFitSaysWhatAndWhatWouldHelp) {
 }
 
 // Formats and manipulations that the chip has no way of computing with are the graph's fault, and told of its nodes.
+TEST(Balance, ColumnsArePaddedWhereNoModelReadsItsWeights) {
+  // A convolution of RegNet: 79 columns of tiles are a prime number. On one column of cores they fit as 79 parts, but each of 711 rows of
+  // weights is then read 79 times.
+  DeviceGraph g;
+  g.with_values = false;
+  auto x = g.input("x", {1, 1, 64, 711 * 32});
+  g.output("y", g.linear("conv", x, 64, 711 * 32, 79 * 32));
+  auto result = balance_with(g.graph, "n150");
+  ASSERT_TRUE(result.ok()) << text_of(result.failure());
+  const auto& op = result->built.netlist.graphs.at(0).ops.at(0);
+  EXPECT_EQ(op.grid.cols * op.block.mblock_n * op.block.ublock_ct, 80);
+}
+
 TEST(ProductCheck, TellsTheGraphsFaultsFromOurs) {
   DeviceGraph g;
   auto x = g.input("x", {1, 1, 64, 32});

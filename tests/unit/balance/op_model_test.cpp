@@ -163,6 +163,23 @@ TEST(LegalModels, DepthwiseOpsHaveOneColumnOfCores) {
   for (const OpModel& m : models) EXPECT_EQ(m.grid.cols, 1) << m.text();
 }
 
+TEST(LegalModels, FewThatFillL1HaveLeanerOnesBesideThem) {
+  // A depthwise convolution of ConvNeXt: with all 49 x 8 tiles of weights in L1, no room is left for what neighbours add.
+  DeviceGraph g;
+  auto x = g.input("x", {1, 49, 25 * 32, 8 * 32});
+  auto w = g.parameter("w", {1, 1, 49 * 32, 8 * 32});
+  g.output("y", g.op("y", "depthwise", {graph::Edge(x, {graph::Tm::hstack(49)}), w}, {1, 1, 25 * 32, 8 * 32}));
+  Problem p = problem_of(g.graph);
+  std::size_t full = 0, lean = 0;
+  for (const OpModel& m : legal_models(p.ops[0], *p.device, {}, nullptr).models) {
+    if (m.grid.rows != 5) continue;
+    ++(m.l1_bytes + (96 << 10) > p.device->l1.operand_bytes() ? full : lean);
+    EXPECT_EQ(m.is_resident(1), m.l1_bytes > 800'000) << m.text();
+  }
+  EXPECT_GT(full, 0u);
+  EXPECT_GT(lean, 0u);
+}
+
 TEST(LegalModels, ReductionsKeepTheirDimensionOnOneCore) {
   DeviceGraph g;
   auto x = g.input("x", {1, 1, 4 * 32, 6 * 32});

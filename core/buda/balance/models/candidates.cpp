@@ -139,7 +139,7 @@ void Candidates::keep_residents(OpModel& model) const {
   if (wanted) return;
   std::sort(sizes.rbegin(), sizes.rend());
   for (const auto& [tiles, input] : sizes) {
-    if (l1_of(model).fits()) return;
+    if (room_.holds(l1_of(model))) return;
     model.resident &= ~(1u << input);
   }
 }
@@ -148,7 +148,7 @@ bool Candidates::fits_with(OpModel& model, std::int64_t mblocks, Usage& l1) cons
   model.buf_size_mb = static_cast<std::int32_t>(std::min<std::int64_t>(mblocks, netlist::kMostDimension));
   keep_residents(model);
   l1 = l1_of(model);
-  return l1.fits();
+  return room_.holds(l1);
 }
 
 bool Candidates::could_fit(OpModel model) {
@@ -156,13 +156,11 @@ bool Candidates::could_fit(OpModel model) {
   model.buf_size_mb = 1;
   model.resident = 0;
   Usage l1 = l1_of(model);
-  const bool fits = l1.fits();
-  if (!fits) out_.rejections.count(Rejection::l1, model, std::move(l1));
-  return fits;
+  if (room_.holds(l1)) return true;
+  out_.rejections.count(Rejection::l1, model, std::move(l1));
+  return false;
 }
 
-// What the stream programs of an op's neighbours may add to its own in L1, which only they know.
-constexpr std::uint64_t kRoomForNeighbours = 96 << 10;
 // Results that the buffer of an output holds at most.
 constexpr std::int64_t kMostResultsHeld = 4;
 
@@ -176,13 +174,13 @@ bool Candidates::offer(OpModel model) {
     out_.rejections.count(Rejection::l1, model, std::move(l1));
     return false;
   }
-  bool fits = fits_with(model, 2 * wanted, l1);
-  if (fits && model.stream.parts > 1 && l1.used + kRoomForNeighbours > l1.available) offer_lean(model);
+  bool found = fits_with(model, 2 * wanted, l1);
+  if (found && model.stream.parts > 1 && l1.used + kRoomForNeighbours > l1.available) offer_lean(model);
   // A result that fits once alone is made and read by turns; two parts of it are made and read at the same time.
-  if (!fits && model.stream.parts > 1 && options_.inputs_per_epoch > 1 && offer_lean(model)) return true;
-  if (!fits && shallow_ && wanted > 1) fits = fits_with(model, 2, l1);
-  if (!fits && (wanted == 1 || shallow_) && options_.single_buffer_fallback) fits = fits_with(model, 1, l1);
-  if (fits) {
+  if (!found && model.stream.parts > 1 && options_.inputs_per_epoch > 1 && offer_lean(model)) return true;
+  if (!found && room_.shallow && wanted > 1) found = fits_with(model, 2, l1);
+  if (!found && (wanted == 1 || room_.shallow) && options_.single_buffer_fallback) found = fits_with(model, 1, l1);
+  if (found) {
     deepen(model, l1);
     return keep(model, l1);
   }
@@ -215,7 +213,7 @@ void Candidates::deepen(OpModel& model, Usage& l1) const {
 bool Candidates::offer_lean(OpModel model) {
   model.buf_size_mb = 2;
   const Usage l1 = l1_of(model);
-  return l1.fits() && keep(model, l1);
+  return room_.holds(l1) && keep(model, l1);
 }
 
 // Whether padded operands could come at all: from a producer that has everything on one core. Padding may leave a core nothing else, and

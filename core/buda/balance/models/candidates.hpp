@@ -3,17 +3,27 @@
 
 #include <buda/balance/models/op_model.hpp>
 
+#include <cstdint>
 #include <vector>
 
 namespace buda::balance {
 
+// What the stream programs of an op's neighbours may add to its own in L1, which only they know.
+inline constexpr std::uint64_t kRoomForNeighbours = 96 << 10;
+
+// How candidates use L1.
+struct RoomInL1 {
+  bool shallow = false;       // output buffers need not hold what readers in the same epoch need at once
+  std::uint64_t reserve = 0;  // bytes that stay free
+  bool holds(const Usage& l1) const { return l1.used + reserve <= l1.available; }
+};
+
 // Collects candidates of one op; an op class adds the blockings that it knows.
 class Candidates {
  public:
-  // `shallow`: output buffers need not hold what readers in the same epoch need at once.
   Candidates(const OpSpec& spec, const device::DeviceDescriptor& device, const ModelOptions& options, const OpOverride* overrides,
-             bool shallow, LegalModels& out)
-      : spec_(spec), device_(device), options_(options), overrides_(overrides), shallow_(shallow), out_(out) {}
+             RoomInL1 room, LegalModels& out)
+      : spec_(spec), device_(device), options_(options), overrides_(overrides), room_(room), out_(out) {}
 
   const OpSpec& spec() const { return spec_; }
   const device::DeviceDescriptor& device() const { return device_; }
@@ -75,7 +85,7 @@ class Candidates {
   const device::DeviceDescriptor& device_;
   const ModelOptions& options_;
   const OpOverride* overrides_;
-  bool shallow_;
+  RoomInL1 room_;
   LegalModels& out_;
 };
 

@@ -323,6 +323,25 @@ Links links_alone(const OpSpec& spec, const OpModel& model) {
   return links;
 }
 
+namespace {
+
+// So few models that one whose neighbours object may be missed.
+constexpr std::size_t kFewModels = 4;
+
+// What neighbours need may be more than a model leaves that fills L1. Beside few models stand some with fewer parameters or smaller buffers.
+void add_leaner(LegalModels& legal, const OpSpec& spec, const device::DeviceDescriptor& device, const ModelOptions& options,
+                const OpOverride* overrides) {
+  const auto fills = [&](const OpModel& model) { return model.l1_bytes + kRoomForNeighbours > device.l1.operand_bytes(); };
+  if (legal.models.size() > kFewModels || std::none_of(legal.models.begin(), legal.models.end(), fills)) return;
+  LegalModels leaner;
+  Candidates candidates(spec, device, options, overrides, {.shallow = true, .reserve = kRoomForNeighbours}, leaner);
+  enumerate(candidates);
+  for (const OpModel& model : leaner.models)
+    if (std::find(legal.models.begin(), legal.models.end(), model) == legal.models.end()) legal.models.push_back(model);
+}
+
+}  // namespace
+
 LegalModels legal_models(const OpSpec& spec, const device::DeviceDescriptor& device, const ModelOptions& options,
                          const OpOverride* overrides) {
   LegalModels out;
@@ -330,9 +349,10 @@ LegalModels legal_models(const OpSpec& spec, const device::DeviceDescriptor& dev
   for (bool shallow : {false, true}) {
     if (!out.models.empty()) break;
     out.rejections = {};
-    Candidates candidates(spec, device, options, overrides, shallow, out);
+    Candidates candidates(spec, device, options, overrides, {.shallow = shallow}, out);
     enumerate(candidates);
   }
+  add_leaner(out, spec, device, options, overrides);
   std::stable_sort(out.models.begin(), out.models.end(), [](const OpModel& a, const OpModel& b) {
     if (a.cores() != b.cores()) return a.cores() < b.cores();
     if (a.stream.parts != b.stream.parts) return a.stream.parts < b.stream.parts;
