@@ -214,6 +214,23 @@ Result<Attribute> AttributeReader::number(bool typed) {
   return out;
 }
 
+std::optional<std::string_view> AttributeReader::resource(std::string_view name) {
+  if (!aliases_->resources) {
+    auto& all = aliases_->resources.emplace();
+    const auto at = aliases_->file.rfind("{-#");
+    Lexer lexer(at == std::string_view::npos ? "" : aliases_->file.substr(at + 3));
+    std::string_view last;
+    while (lexer.peek().kind != Token::Kind::end) {
+      const Token token = lexer.next();
+      if ((token.kind == Token::Kind::word || token.kind == Token::Kind::string) && lexer.peek().is(":")) last = token.text;
+      // The first four bytes say how the others are aligned.
+      if (token.kind == Token::Kind::string && token.text.starts_with("0x") && token.text.size() >= 10) all[last] = token.text.substr(10);
+    }
+  }
+  const auto found = aliases_->resources->find(name);
+  return found == aliases_->resources->end() ? std::nullopt : std::optional(found->second);
+}
+
 Result<Attribute> AttributeReader::constant(std::string_view kind) {
   BUDA_ASSIGN(std::string_view text, angled_text());
   if (kind == "array") {
@@ -232,17 +249,12 @@ Result<Attribute> AttributeReader::constant(std::string_view kind) {
   }
   BUDA_TRY(expect(":"));
   BUDA_ASSIGN(Type of, type());
-  std::string resource;
+  std::optional<std::string_view> digits;
   if (kind == "dense_resource") {
-    auto found = aliases_->resources.find(trim(text));
-    if (found == aliases_->resources.end()) return error(cat("a resource '", trim(text), "' of the file before this"));
-    // Its first four bytes say how the others are aligned.
-    resource = found->second;
-    if (resource.starts_with("0x") && resource.size() >= 10) resource.erase(2, 8);
-    resource = cat('"', resource, '"');
-    text = resource;
+    digits = resource(trim(text));
+    if (!digits) return error(cat("a resource '", trim(text), "' of the file before this"));
   }
-  auto dense = parse_dense(text, of);
+  auto dense = digits ? dense_of_hex(*digits, of) : parse_dense(text, of);
   if (!dense) return module_->error("SH010", dense.failure().diagnostics()[0].message, lexer_->peek().line);
   return Attribute{std::make_shared<const Dense>(std::move(*dense))};
 }

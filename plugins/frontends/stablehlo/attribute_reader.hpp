@@ -8,9 +8,10 @@ namespace buda::stablehlo {
 
 // Names that the file gives to attributes and types (#map = …, !t = …), and its resources of constants (dense_resource<name>).
 struct Aliases {
+  std::string_view file;  // whole: resources stand at its end, and are looked for where the first is used
   std::map<std::string, Attribute, std::less<>> attributes;
   std::map<std::string, Type, std::less<>> types;
-  std::map<std::string, std::string, std::less<>> resources;  // name to bytes in hexadecimal
+  std::optional<std::map<std::string_view, std::string_view>> resources;  // name to bytes in hexadecimal
 };
 
 class AttributeReader {
@@ -44,6 +45,8 @@ class AttributeReader {
   Result<Attributes> entries(std::string_view close);
   Result<Type> tensor();
   Result<std::string_view> angled_text();
+  // Digits without the 0x; nothing where the file has no such resource.
+  std::optional<std::string_view> resource(std::string_view name);
 
   Lexer* lexer_;
   const Module* module_;

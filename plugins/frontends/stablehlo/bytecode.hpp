@@ -1,6 +1,8 @@
 // The byte level of MLIR's bytecode: integers of variable length, strings and sections.
 #pragma once
 
+#include <buda/io/bytes.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -50,6 +52,7 @@ struct BytecodeTables {
     std::string_view dialect, bytes;
     bool encoded = false;  // as numbers, not as text
   };
+  io::Bytes file;
   std::uint64_t version = 0;
   std::vector<std::string_view> strings;
   std::vector<std::string_view> dialects;

@@ -253,12 +253,13 @@ class OperationReader {
 
 }  // namespace
 
-Result<Module> read_bytecode(const std::string& path, std::string_view bytes) {
+Result<Module> read_bytecode(const std::string& path, const io::Bytes& content) {
   Module module;
   module.path = path;
   module.file = path.substr(path.rfind('/') + 1);
-  ByteReader file(bytes.substr(kBytecodeMagic.size()));
+  ByteReader file(content.view().substr(kBytecodeMagic.size()));
   BytecodeTables tables;
+  tables.file = content;
   tables.version = file.number();
   file.until_zero();  // who wrote it
   if (tables.version > kNewest)

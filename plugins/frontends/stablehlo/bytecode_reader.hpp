@@ -3,10 +3,13 @@
 
 #include "module.hpp"
 
+#include <buda/io/bytes.hpp>
+
 namespace buda::stablehlo {
 
 inline constexpr std::string_view kBytecodeMagic = "ML\xEFR";
 
-Result<Module> read_bytecode(const std::string& path, std::string_view bytes);
+// Constants share the memory of the file.
+Result<Module> read_bytecode(const std::string& path, const io::Bytes& content);
 
 }  // namespace buda::stablehlo

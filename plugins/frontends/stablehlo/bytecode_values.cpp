@@ -190,7 +190,8 @@ Result<Attribute> BytecodeValues::tensor(ByteReader& reader) {
   BUDA_ASSIGN(Type of, type(reader.number()));
   const std::string_view bytes = reader.take(reader.number());
   if (reader.failed()) return damaged("a constant ends too early");
-  auto dense = dense_of_bytes(bytes, of);
+  const io::Bytes& file = tables_->file;
+  auto dense = dense_of_bytes(file.slice(static_cast<std::size_t>(bytes.data() - file.data()), bytes.size()), of);
   if (!dense) return module_->error("SH010", dense.failure().diagnostics()[0].message);
   return Attribute{std::make_shared<const Dense>(std::move(*dense))};
 }

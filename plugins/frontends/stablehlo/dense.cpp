@@ -4,12 +4,15 @@
 #include "lexer.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/io/mapped_memory.hpp>
 #include <buda/tensor/tensor.hpp>
 #include <buda/tensor/visit.hpp>
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <memory>
 
 namespace buda::stablehlo {
 namespace {
@@ -60,8 +63,8 @@ class ElementWriter {
   std::string bytes_;
 };
 
-Result<std::shared_ptr<const Tensor>> tensor_of(DType dtype, const Shape& shape, std::string bytes) {
-  BUDA_ASSIGN(Tensor made, Tensor::from_bytes(dtype, shape, io::Bytes(std::move(bytes))));
+Result<std::shared_ptr<const Tensor>> tensor_of(DType dtype, const Shape& shape, io::Bytes bytes) {
+  BUDA_ASSIGN(Tensor made, Tensor::from_bytes(dtype, shape, std::move(bytes)));
   return std::make_shared<const Tensor>(std::move(made));
 }
 
@@ -76,9 +79,9 @@ class DenseReader {
       return wrong(cat("a constant's elements do not fit its type ", type_->text));
     Shape shape = splat ? Shape{} : Shape(Dims(type_->dims));
     Dense out{*type_, {}, {}};
-    BUDA_ASSIGN(out.real, tensor_of(*type_->dtype, shape, real_.take()));
+    BUDA_ASSIGN(out.real, tensor_of(*type_->dtype, shape, io::Bytes(real_.take())));
     if (type_->is_complex) {
-      BUDA_ASSIGN(out.imaginary, tensor_of(*type_->dtype, shape, imaginary_.take()));
+      BUDA_ASSIGN(out.imaginary, tensor_of(*type_->dtype, shape, io::Bytes(imaginary_.take())));
     }
     return out;
   }
@@ -111,17 +114,16 @@ class DenseReader {
   ElementWriter real_, imaginary_;
 };
 
-Result<std::string> bytes_of_hex(std::string_view text) {
-  if (!text.starts_with("0x") || text.size() % 2 != 0) return wrong("a constant's text is not hexadecimal");
-  std::string out;
-  out.reserve(text.size() / 2);
-  for (std::size_t i = 2; i < text.size(); i += 2) {
-    const int high = hex_digit(text[i]), low = hex_digit(text[i + 1]);
-    if (high < 0 || low < 0) return wrong("a constant's text is not hexadecimal");
-    out += static_cast<char>(high * 16 + low);
+// The values of hexadecimal digits by character, and kNoDigit of any other.
+constexpr unsigned kNoDigit = 1 << 8;
+constexpr std::array<std::uint16_t, 256> kDigits = [] {
+  std::array<std::uint16_t, 256> out{};
+  for (unsigned c = 0; c < out.size(); ++c) {
+    const int value = hex_digit(static_cast<char>(c));
+    out[c] = static_cast<std::uint16_t>(value < 0 ? kNoDigit : static_cast<unsigned>(value));
   }
   return out;
-}
+}();
 
 Result<void> check_type(const Type& type) {
   if (type.kind != Type::Kind::tensor || !type.dtype) return wrong(cat("a constant has the type ", type.text, ", which is not supported"));
@@ -130,37 +132,57 @@ Result<void> check_type(const Type& type) {
 }
 
 // Every second element of the given size, from number `first` on.
-std::string halves(std::string_view bytes, std::size_t size, std::size_t first) {
+io::Bytes halves(std::string_view bytes, std::size_t size, std::size_t first) {
   std::string out;
   for (std::size_t at = first * size; at < bytes.size(); at += 2 * size) out += bytes.substr(at, size);
-  return out;
+  return io::Bytes(std::move(out));
+}
+
+// A byte for each of `count` booleans, where eight are in one, or for the single one that stands for all.
+io::Bytes booleans(io::Bytes bytes, std::uint64_t count) {
+  const std::string_view given = bytes.view();
+  const bool packed = count != 1 && given.size() == (count + 7) / 8 && given.size() != count;
+  if (!packed) return given.size() == 1 ? io::Bytes(std::string(1, static_cast<char>(given[0] != 0 ? 1 : 0))) : bytes;
+  std::string out;
+  for (std::uint64_t i = 0; i < count; ++i) out += static_cast<char>((static_cast<unsigned char>(given[i / 8]) >> (i % 8)) & 1);
+  return io::Bytes(std::move(out));
 }
 
 }  // namespace
 
-Result<Dense> dense_of_bytes(std::string_view bytes, const Type& type) {
+Result<Dense> dense_of_bytes(io::Bytes bytes, const Type& type) {
   BUDA_TRY(check_type(type));
   const auto count = static_cast<std::uint64_t>(*Shape(Dims(type.dims)).volume());
   const std::size_t size = dtype_size(*type.dtype) * (type.is_complex ? 2 : 1);
   Dense out{type, {}, {}};
   Shape shape(Dims(type.dims));
-  std::string own(bytes);
-  if (*type.dtype == DType::boolean && count != 1 && bytes.size() == (count + 7) / 8 && bytes.size() != count) {
-    own.clear();
-    for (std::uint64_t i = 0; i < count; ++i) own += static_cast<char>((static_cast<unsigned char>(bytes[i / 8]) >> (i % 8)) & 1);
-  } else if (*type.dtype == DType::boolean && bytes.size() == 1) {
-    own.assign(1, static_cast<char>(bytes[0] != 0 ? 1 : 0));
-  }
-  if (own.size() == size && count != 1) shape = Shape{};
+  if (*type.dtype == DType::boolean) bytes = booleans(std::move(bytes), count);
+  if (bytes.size() == size && count != 1) shape = Shape{};
   const std::uint64_t elements = shape.rank() == 0 ? 1 : count;
-  if (own.size() / size != elements || own.size() % size != 0)
-    return wrong(cat("a constant of type ", type.text, " has ", own.size(), " bytes of elements"));
+  if (bytes.size() / size != elements || bytes.size() % size != 0)
+    return wrong(cat("a constant of type ", type.text, " has ", bytes.size(), " bytes of elements"));
   if (type.is_complex) {
-    BUDA_ASSIGN(out.imaginary, tensor_of(*type.dtype, shape, halves(own, size / 2, 1)));
-    own = halves(own, size / 2, 0);
+    BUDA_ASSIGN(out.imaginary, tensor_of(*type.dtype, shape, halves(bytes.view(), size / 2, 1)));
+    bytes = halves(bytes.view(), size / 2, 0);
   }
-  BUDA_ASSIGN(out.real, tensor_of(*type.dtype, shape, std::move(own)));
+  BUDA_ASSIGN(out.real, tensor_of(*type.dtype, shape, std::move(bytes)));
   return out;
+}
+
+Result<Dense> dense_of_hex(std::string_view digits, const Type& type) {
+  const std::size_t count = digits.size() / 2;
+  const auto memory = std::make_shared_for_overwrite<unsigned char[]>(count);
+  const auto* from = reinterpret_cast<const unsigned char*>(digits.data());
+  unsigned char* to = memory.get();
+  unsigned all = 0;  // constants of many megabytes are told from other text at their end
+  for (std::size_t i = 0; i < count; ++i) {
+    const unsigned value = static_cast<unsigned>(kDigits[from[2 * i]]) << 4 | kDigits[from[2 * i + 1]];
+    all |= value;
+    to[i] = static_cast<unsigned char>(value);
+  }
+  if (all >= kNoDigit || digits.size() % 2 != 0) return wrong("a constant's text is not hexadecimal");
+  io::release_mapped(digits);
+  return dense_of_bytes(io::Bytes(memory, std::string_view(reinterpret_cast<const char*>(to), count)), type);
 }
 
 Result<Dense> parse_dense(std::string_view text, const Type& type) {
@@ -172,8 +194,9 @@ Result<Dense> parse_dense(std::string_view text, const Type& type) {
   }
   if (text.starts_with('"')) {
     if (text.size() < 2 || !text.ends_with('"')) return wrong("a constant's text does not end");
-    BUDA_ASSIGN(std::string bytes, bytes_of_hex(text.substr(1, text.size() - 2)));
-    return dense_of_bytes(bytes, type);
+    text = text.substr(1, text.size() - 2);
+    if (!text.starts_with("0x")) return wrong("a constant's text is not hexadecimal");
+    return dense_of_hex(text.substr(2), type);
   }
   return DenseReader(text, type).read();
 }

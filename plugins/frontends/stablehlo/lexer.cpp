@@ -12,13 +12,24 @@ bool begins_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z
 bool in_word(char c) { return begins_word(c) || is_digit(c) || c == '$' || c == '.'; }
 bool in_name(char c) { return in_word(c) || c == '-'; }
 
-}  // namespace
-
-int hex_digit(char c) {
-  if (is_digit(c)) return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+std::uint32_t line_ends(std::string_view text) {
+  std::uint32_t count = 0;
+  for (std::size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1)) ++count;
+  return count;
 }
+
+// The place of the quote that ends the string which begins at `quote`; the text's size where there is none. Constants have hundreds of
+// megabytes between their quotes, so that they are not looked at one by one.
+std::size_t end_of_string(std::string_view text, std::size_t quote) {
+  for (std::size_t end = text.find('"', quote + 1); end != std::string_view::npos; end = text.find('"', end + 1)) {
+    std::size_t escapes = 0;
+    while (text[end - 1 - escapes] == '\\') ++escapes;
+    if (escapes % 2 == 0) return end;
+  }
+  return text.size();
+}
+
+}  // namespace
 
 Token Lexer::next() {
   Token out = token_;
@@ -54,8 +65,7 @@ void Lexer::skip_blanks() {
 }
 
 void Lexer::scan_string() {
-  std::size_t end = begin_ + 1;
-  while (end < text_.size() && text_[end] != '"') end += text_[end] == '\\' ? 2 : 1;
+  const std::size_t end = end_of_string(text_, begin_);
   if (end >= text_.size()) {
     token_.kind = Token::Kind::unknown;
     at_ = text_.size();
@@ -63,7 +73,7 @@ void Lexer::scan_string() {
   }
   at_ = end + 1;
   token_.text = text_.substr(begin_ + 1, end - begin_ - 1);
-  line_ += static_cast<std::uint32_t>(std::count(token_.text.begin(), token_.text.end(), '\n'));
+  line_ += line_ends(token_.text);
 }
 
 void Lexer::scan_number() {
@@ -138,8 +148,7 @@ std::optional<std::string_view> Lexer::closed(bool angles) {
   for (std::size_t i = begin_; i < text_.size(); ++i) {
     const char c = text_[i];
     if (c == '"') {
-      for (++i; i < text_.size() && text_[i] != '"'; ++i)
-        if (text_[i] == '\\') ++i;
+      i = end_of_string(text_, i);
       continue;
     }
     if (c == '-' && i + 1 < text_.size() && text_[i + 1] == '>') {
@@ -151,7 +160,7 @@ std::optional<std::string_view> Lexer::closed(bool angles) {
     if (opens) ++depth;
     if (closes && --depth == 0) {
       std::string_view inside = text_.substr(begin_ + 1, i - begin_ - 1);
-      line_ = token_.line + static_cast<std::uint32_t>(std::count(inside.begin(), inside.end(), '\n'));
+      line_ = token_.line + line_ends(inside);
       at_ = i + 1;
       advance();
       return inside;

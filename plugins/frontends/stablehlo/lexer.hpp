@@ -65,7 +65,12 @@ class Lexer {
 };
 
 // The value of a hexadecimal digit; -1 of other characters.
-int hex_digit(char c);
+constexpr int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
 
 // A string token's text without escapes.
 std::string unescaped(std::string_view text);

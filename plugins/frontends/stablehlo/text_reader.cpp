@@ -20,7 +20,7 @@ constexpr int kMostNestedRegions = 64;
 class TextReader {  // wide because the rules of the grammar share the tokens and the scopes of names
  public:
   TextReader(Module& module, std::string_view text) : module_(&module), lexer_(text), attributes_(lexer_, module, aliases_), scopes_(1) {
-    collect_resources(text);
+    aliases_.file = text;
   }
 
   Result<void> read() {
@@ -52,19 +52,6 @@ class TextReader {  // wide because the rules of the grammar share the tokens an
       aliases_.attributes[std::string(name.text)] = std::move(attribute);
     }
     return success();
-  }
-
-  // Resources stand at the end of the file and are used before.
-  void collect_resources(std::string_view text) {
-    const auto at = text.rfind("{-#");
-    if (at == std::string_view::npos) return;
-    Lexer lexer(text.substr(at + 3));
-    std::string_view name;
-    while (lexer.peek().kind != Kind::end) {
-      const Token token = lexer.next();
-      if ((token.kind == Kind::word || token.kind == Kind::string) && lexer.peek().is(":")) name = token.text;
-      if (token.kind == Kind::string && token.text.starts_with("0x")) aliases_.resources[std::string(name)] = std::string(token.text);
-    }
   }
 
   // ---- values

@@ -307,6 +307,21 @@ TEST_F(StableHlo, TheGenericFormIsRead) {
   EXPECT_EQ(one(resource), (Floats{1, -2}));
 }
 
+std::string constant_of_digits(const std::string& digits) {
+  const std::string noted = R"(  %r = stablehlo.constant {note = "> \"{ \\\\", other = "\\"} dense<")";
+  return function("", "tensor<1xf32>", noted + digits + "\"> : tensor<1xf32>\n");
+}
+
+TEST_F(StableHlo, StringsEndAtTheQuoteThatIsNotEscaped) {
+  EXPECT_EQ(one(constant_of_digits("0x0000803F")), Floats{1});
+  EXPECT_EQ(one(constant_of_digits("0x0000a0bF")), Floats{-1.25f});
+}
+
+TEST_F(StableHlo, TextThatIsNotHexadecimalIsRefused) {
+  for (const char* digits : {"0x0000803", "0x000080G0", "0x0000:03F", "00803F"})
+    EXPECT_THAT(refused(constant_of_digits(digits)), HasSubstr("a constant's text is not hexadecimal")) << digits;
+}
+
 // ---- sizes and values that the user gives
 
 TEST_F(StableHlo, OpenSizesAreGivenByTheUser) {
@@ -489,6 +504,19 @@ TEST_F(StableHlo, PortableBytecodeIsRead) {
   const Tensor x({2, 3}, Floats{1, 2, 3, -1, 0.5f, 0});
   // [1 + 1 - 9, -1 + 4 + 0.75] and [-1 + 0.25, 1 + 1]
   EXPECT_EQ(one(bytecode_of_a_layer(), {x}), (Floats{3.75f, 2}));
+}
+
+TEST_F(StableHlo, ConstantsOfBytecodeStayInTheFile) {
+  auto graph = import_module(bytecode_of_a_layer());
+  ASSERT_TRUE(graph);
+  int parameters = 0;
+  for (auto id : graph->ids()) {
+    const auto& node = graph->node(id);
+    if (node.op() != "parameter") continue;
+    ++parameters;
+    EXPECT_TRUE(node.value && node.value->source) << node.name();
+  }
+  EXPECT_EQ(parameters, 1);
 }
 
 TEST_F(StableHlo, NewerBytecodeIsRefused) {
