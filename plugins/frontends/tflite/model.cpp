@@ -4,6 +4,9 @@
 // the file's borders. It does not check what numbers mean (indices of tensors, buffers and operator codes): that is done here.
 #include "model.hpp"
 
+#include "sparse.hpp"
+#include "vectors.hpp"
+
 #include <buda/base/text.hpp>
 #include <buda/frontend/values.hpp>
 #include <buda/io/host.hpp>
@@ -67,16 +70,6 @@ std::optional<DType> dtype_of(format::TensorType type) {
 std::string type_name(format::TensorType type) {
   std::string name = format::EnumNameTensorType(type);
   return name.empty() ? cat("element type ", static_cast<int>(type)) : name;
-}
-
-// The verifier sees to the alignment of a vector's length, not to that of its elements.
-template <class T>
-std::vector<T> list(const flatbuffers::Vector<T>* v) {
-  if (v == nullptr || v->size() == 0) return {};
-  std::vector<T> out(v->size());
-  std::memcpy(out.data(), v->Data(), out.size() * sizeof(T));
-  for (T& element : out) element = flatbuffers::EndianScalar(element);
-  return out;
 }
 
 std::string text(const flatbuffers::String* s) { return s == nullptr ? std::string() : s->str(); }
@@ -244,15 +237,24 @@ class ModelReader {
     if (!bytes) return;
     std::int64_t volume = out.shape.volume().value_or(0);
     if (bytes->empty() && volume != 0) return;
-    if (record.sparsity() != nullptr) {
-      out.unreadable = "is stored sparsely, which is not supported";
-      return;
-    }
     if (!out.dtype) {
       out.unreadable = cat("has elements of ", out.type_name, ", which are not supported");
       return;
     }
-    if (record.type() == format::TensorType::INT4 || record.type() == format::TensorType::UINT4) {
+    const bool has_nibbles = record.type() == format::TensorType::INT4 || record.type() == format::TensorType::UINT4;
+    if (record.sparsity() != nullptr) {
+      if (has_nibbles) {
+        out.unreadable = cat("stores ", out.type_name, " sparsely, which is not supported");
+        return;
+      }
+      auto all = densified(bytes->view(), *record.sparsity(), out.shape, dtype_size(*out.dtype));
+      if (!all) {
+        failure_.add(model_.error("TF004", cat(where, " ('", out.name, "') ", all.failure().diagnostics()[0].message)));
+        return;
+      }
+      bytes = io::Bytes(std::move(*all));
+    }
+    if (has_nibbles) {
       if (static_cast<std::int64_t>(bytes->size()) == (volume + 1) / 2)
         out.value = unpacked(out.shape, bytes->view(), record.type() == format::TensorType::INT4);
     } else if (auto tensor = Tensor::from_bytes(*out.dtype, out.shape, *bytes)) {

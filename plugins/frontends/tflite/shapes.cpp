@@ -238,10 +238,17 @@ Result<void> import_batch_to_space(NodeImport& n) {
   return success();
 }
 
+// What is stored sparsely was filled up with zeros when the file was read.
+Result<void> import_densify(NodeImport& n) {
+  n.output_input(0);
+  return success();
+}
+
 constexpr OpImporter kShapeOps[] = {
     {Code::BATCH_TO_SPACE_ND, import_batch_to_space, {}, Exactness::exact, "block and crops known"},
     {Code::BROADCAST_TO, import_broadcast_to, {}, Exactness::exact, "shape known"},
     {Code::CONCATENATION, import_concatenation, {}, Exactness::exact, "quantised with one scale: exact"},
+    {Code::DENSIFY, import_densify, {}, Exactness::exact},
     {Code::DEPTH_TO_SPACE, import_depth_to_space, {}, Exactness::exact},
     {Code::EXPAND_DIMS, import_expand_dims, {}, Exactness::exact, "axis known"},
     {Code::FILL, import_fill, {}, Exactness::exact, "shape known"},
