@@ -57,6 +57,7 @@ seed frontend_tensorflow "$source"/plugins/frontends/tensorflow/samples/*.pb*
 # Programs, where there is a compiler for them.
 "$build/bin/kernelc" "$source/share/examples/netlists/matmul.yaml" -o "$seeds/made/kernels" -q || true
 seed kernels_elf "$seeds"/made/kernels/*/*.elf
+seed kernels_listing "$seeds"/made/kernels/*/*.elf
 seed kernels_manifest "$seeds"/made/kernels/manifest.json
 seed kernels_program
 seed kernels_instructions
