@@ -57,7 +57,7 @@ Result<std::vector<Level>> levels_of(const format::SparsityParameters& sparsity,
     return wrong(cat("names ", order.size(), " axes of sparse storage, where its shape and blocks have ", count));
   std::vector<std::int64_t> block(rank, 1), step(rank, 1);
   for (std::size_t d = rank; d-- > 1;) step[d - 1] = step[d] * shape[d];
-  std::vector<bool> seen(count, false);
+  std::vector<bool> seen(count, false), is_cut(rank, false);
   const auto axis_of = [&](std::size_t level) { return static_cast<std::size_t>(order[level]); };
   for (std::size_t level = 0; level < count; ++level) {
     if (order[level] < 0 || axis_of(level) >= count || seen[axis_of(level)] || records->Get(static_cast<std::uint32_t>(level)) == nullptr)
@@ -65,10 +65,11 @@ Result<std::vector<Level>> levels_of(const format::SparsityParameters& sparsity,
     seen[axis_of(level)] = true;
     if (axis_of(level) < rank) continue;
     const std::int32_t cut = block_axes[axis_of(level) - rank], size = records->Get(static_cast<std::uint32_t>(level))->dense_size();
-    const bool fits = cut >= 0 && static_cast<std::size_t>(cut) < rank && block[static_cast<std::size_t>(cut)] == 1 && size > 0 &&
+    const bool fits = cut >= 0 && static_cast<std::size_t>(cut) < rank && !is_cut[static_cast<std::size_t>(cut)] && size > 0 &&
                       shape[static_cast<std::size_t>(cut)] % size == 0;
     if (!fits) return wrong(cat("is stored in blocks that do not divide its shape ", shape.text()));
     block[static_cast<std::size_t>(cut)] = size;
+    is_cut[static_cast<std::size_t>(cut)] = true;
   }
   std::vector<Level> out;
   for (std::size_t level = 0; level < count; ++level) {

@@ -1,6 +1,8 @@
 // Constants of TensorFlow Lite models of which some elements are stored, against matrices written out here.
 #include "tflite_fixture.hpp"
 
+#include <buda/base/rng.hpp>
+
 #include <gmock/gmock.h>
 
 #include <array>
@@ -92,6 +94,12 @@ TEST_F(Tflite, SparseStorageThatDoesNotFitIsRefused) {
        "an axis of sparse storage that there is not, or twice"},
       {[](S& s) { s.dim_metadata[2]->dense_size = 3; }, "blocks that do not divide its shape [4, 4]"},
       {[](S& s) {
+         s.block_map = {0, 0};
+         s.dim_metadata[2] = sparse_level({0, 1, 2, 3}, {1, 1, 1});
+         s.dim_metadata[2]->dense_size = 1;
+       },
+       "blocks that do not divide its shape [4, 4]"},
+      {[](S& s) {
          s.block_map = {0, 5};
        },
        "blocks that do not divide its shape [4, 4]"},
@@ -118,6 +126,22 @@ TEST_F(Tflite, SparseStorageThatDoesNotFitIsRefused) {
        "stores 12 elements sparsely, and names places of 8"},
   });
   for (const auto& [change, message] : cases) EXPECT_THAT(refusal(changed(change)), HasSubstr(message));
+}
+
+TEST_F(Tflite, DamagedSparseConstantsAreReadOrRefused) {
+  Rng rng(5);
+  const std::string good = blocks_of_a_matrix(true).m.bytes();
+  int read = 0;
+  for (int i = 0; i < 1000; ++i) {
+    std::string bytes = good;
+    for (std::uint64_t k = 0; k <= rng.below(3); ++k)
+      bytes[8 + rng.below(bytes.size() - 8)] = static_cast<char>(rng.below(2) == 0 ? rng.below(8) : rng.below(256));
+    auto graph = import(bytes, {}, "dir/m.tflite");
+    read += graph ? 1 : 0;
+    if (graph) continue;
+    for (const auto& d : graph.failure().diagnostics()) ASSERT_NE(d.fault, Fault::bug) << d.message;
+  }
+  EXPECT_GT(read, 0);
 }
 
 }  // namespace
