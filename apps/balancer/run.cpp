@@ -53,7 +53,8 @@ Result<void> run_from_netlist(const Options& o, const device::DeviceDescriptor& 
 
 Result<void> run(const Options& o, cli::ToolHost& host) {
   OutputFiles files = output_files(o);
-  BUDA_ASSIGN(auto device, device::load_device(host, o.device));
+  BUDA_ASSIGN(auto named, device::load_device(host, o.device));
+  BUDA_ASSIGN(const auto device, compiler::device_in_cluster(std::move(named), o, host));
   if (o.from_netlist) return run_from_netlist(o, device, host);
   host.progress("reading the graph", 0, 0);
   BUDA_ASSIGN(auto graph, graph::read_graph(host.fs(), o.graph));

@@ -56,7 +56,6 @@ std::string compile_to_image(GraphMaker* graph, const std::string& model, const 
   schema::OptionSet set;
   compiler::declare(set, compile.optimizer);
   compiler::declare(set, compile.balancer);
-  set.text("cluster", compile.cluster, "NAME|FILE", "links between the chips").known_as("backend_cluster_descriptor_path");
   for (const py::dict& given : {options, more})
     for (const auto& [key, value] : given) set_option(key.cast<std::string>(), value, compile, set);
   const plugin::Registries& registries = plugins();

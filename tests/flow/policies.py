@@ -12,8 +12,8 @@ from tools import Failed, run
 
 DEVICES = ["n150", "e150"]
 MICROBATCHES = [1, 64]
-# The default need not be better by chance than what is drawn or small: models of a few ops have many placements that are nearly as good.
-MARGIN = 1.05
+# Of what is drawn, something may be better by chance.
+LUCK = 1.01
 POLICIES = ["minimize_grid", "maximize_t_minimize_grid", "random", "single_op_per_epoch", "one_row", "nlp", "ribbon", "default"]
 
 
@@ -54,7 +54,7 @@ def check_names(reports):
     require(resident >= sum(len(op.get("resident_inputs", [])) for op in by_policy["default"].values()), "nlp keeps fewer weights in L1 than the default")
     for policy, report in reports.items():
         mine, best = report["totals"]["inputs_per_second"], reports["default"]["totals"]["inputs_per_second"]
-        require(mine <= MARGIN * best, f"{policy} reaches {mine} inputs/s, the default {best}")
+        require(mine <= (LUCK if policy == "random" else 1) * best, f"{policy} reaches {mine} inputs/s, the default {best}")
 
 
 class Tools:

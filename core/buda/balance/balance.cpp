@@ -3,9 +3,11 @@
 
 #include <buda/balance/chips/chips_of_choice.hpp>
 #include <buda/balance/chips/forwarded_values.hpp>
+#include <buda/balance/chips/given_chips.hpp>
 #include <buda/balance/emit/forked_inputs.hpp>
 #include <buda/balance/emit/report_bounds.hpp>
 #include <buda/balance/legalize/cut_edges.hpp>
+#include <buda/balance/legalize/nearest_legal.hpp>
 #include <buda/balance/legalize/neighbours.hpp>
 #include <buda/balance/legalize/overrides.hpp>
 #include <buda/balance/legalize/padding.hpp>
@@ -19,6 +21,7 @@
 #include <buda/balance/queues/queue_places.hpp>
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
+#include <buda/device/cluster.hpp>
 #include <buda/graph/constraint_tags.hpp>
 
 #include <algorithm>
@@ -31,6 +34,19 @@
 
 namespace buda::balance {
 namespace {
+
+// The options, and the links that they name: estimates are made side by side, and read no files.
+struct Settings : BalanceOptions {
+  device::Cluster links;
+};
+
+Result<Settings> settings_for(const BalanceOptions& options, const device::DeviceDescriptor& device, Host& host) {
+  Settings out{options, {}};
+  if (device.chips > 1 || !options.cluster.empty()) {
+    BUDA_ASSIGN(out.links, device::load_cluster(host, device, options.cluster));
+  }
+  return out;
+}
 
 // Execution order, segment by segment, with the order constraints of the user.
 Result<std::vector<graph::NodeId>> make_schedule(const graph::Graph& graph, SchedulePolicy policy) {
@@ -176,9 +192,48 @@ std::vector<std::size_t> kinds_of(const Problem& problem, const ChoiceSpace& spa
   return out;
 }
 
+// Whether a plan can be made of these models.
+using Tries = std::function<bool(const Problem&, const ChoiceSpace&)>;
+
+// The nearest legal choices that a plan can be made of, in words: what is legal alone may still need more than a core has beside its
+// neighbours. `space`: with models for all other ops.
+std::vector<std::string> nearest_that_work(const Problem& problem, ChoiceSpace space, OpId op, const std::vector<NearChoice>& near,
+                                           const Tries& works) {
+  constexpr std::size_t kMostShown = 3, kMostTried = 12;
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < std::min(near.size(), kMostTried) && out.size() < kMostShown; ++i) {
+    Problem tried = problem;
+    tried.ops[op.index()] = with_buffered_inputs(tried.op(op), near[i].overrides.buffered_inputs);
+    space.problem = &tried;
+    space.overrides[op.index()] = near[i].overrides;
+    space.models[op.index()].models = near[i].models;
+    space.kinds = kinds_of(tried, space);
+    if (works(tried, space)) out.push_back(near[i].text);
+  }
+  return out;
+}
+
+// Adds an error for each op that an override leaves without a model. The others of them have what is nearest to theirs while one is tried.
+void explain_overrides(Problem problem, ChoiceSpace space, const std::map<std::size_t, std::vector<NearChoice>>& illegal,
+                       const Tries& works, Failure& failure) {
+  const std::vector<OpOverride> given = space.overrides;
+  space.effort = 0;
+  for (const auto& [i, near] : illegal) {
+    space.overrides[i] = near.front().overrides;
+    space.models[i].models = near.front().models;
+    problem.ops[i] = with_buffered_inputs(std::move(problem.ops[i]), near.front().overrides.buffered_inputs);
+  }
+  const bool all_fit = std::none_of(space.models.begin(), space.models.end(), [](const LegalModels& m) { return m.models.empty(); });
+  for (const auto& [i, near] : illegal) {
+    const OpId op(static_cast<OpId::rep>(i));
+    const auto nearest = all_fit ? nearest_that_work(problem, space, op, near, works) : std::vector<std::string>{};
+    failure.add(illegal_override(problem.op(op), given[i], nearest, *problem.device));
+  }
+}
+
 // Models of all ops; ops without any are reported together. `graph`: null where the problem comes from a netlist.
-Result<ChoiceSpace> make_space(const graph::Graph* graph, Problem& problem, const BalanceOptions& balance_options,
-                               const ModelOptions& options, Host& host) {
+Result<ChoiceSpace> make_space(const graph::Graph* graph, Problem& problem, const Settings& balance_options, const ModelOptions& options,
+                               const Tries& works, Host& host) {
   ChoiceSpace space;
   space.problem = &problem;
   space.options = options;
@@ -200,19 +255,22 @@ Result<ChoiceSpace> make_space(const graph::Graph* graph, Problem& problem, cons
   space.kinds = kinds_of(problem, space);
   Failure failure;
   std::vector<OpId> misfits;
+  std::map<std::size_t, std::vector<NearChoice>> illegal;
   for (std::size_t i = 0; i < problem.ops.size(); ++i) {
     const OpSpec& spec = problem.ops[i];
     const OpOverride& own = space.overrides[i];
     host.log(2, cat("op ", spec.label, ": ", space.models[i].models.size(),
                     " legal implementations; rejected: ", space.models[i].rejections.text()));
     if (!space.models[i].models.empty()) continue;
-    LegalModels free = own.given.empty() ? LegalModels{} : legal_models(spec, *problem.device, options, nullptr);
-    if (free.models.empty()) {
+    std::vector<NearChoice> near;
+    if (!own.given.empty()) near = nearest_choices(spec, own, *problem.device, options);
+    if (near.empty()) {
       misfits.push_back(OpId(static_cast<OpId::rep>(i)));
     } else {
-      failure.add(illegal_override(spec, own, free, *problem.device));
+      illegal[i] = std::move(near);
     }
   }
+  explain_overrides(problem, space, illegal, works, failure);
   std::vector<std::string> hints(misfits.size());
   if (graph != nullptr) hints = remedies(*graph, problem, misfits, options, host);
   for (std::size_t i = 0; i < misfits.size(); ++i)
@@ -221,22 +279,22 @@ Result<ChoiceSpace> make_space(const graph::Graph* graph, Problem& problem, cons
   return space;
 }
 
-Result<BuiltNetlist> build(Problem& problem, const Choice& choice, const BalanceOptions& options, Host& host) {
+Result<BuiltNetlist> build(Problem& problem, const Choice& choice, const Settings& options, Host& host) {
   BUDA_ASSIGN(QueueSet queues, make_queues(problem, choice, options.queues));
   BUDA_ASSIGN(BuiltNetlist built, build_netlist(problem, choice, std::move(queues), options.queues));
   if (options.forked_inputs) fork_dram_inputs(built.netlist, built.queues);
-  BUDA_ASSIGN(built.laid_out, lay_out(built.netlist, *problem.device, host));
+  BUDA_ASSIGN(built.laid_out, lay_out(built.netlist, *problem.device, options.links, host));
   return built;
 }
 
 // What the report would say of a choice. The names that its netlist takes are those of a copy of the problem.
-Result<PlacementReport> estimated_report(Problem problem, const Choice& choice, const BalanceOptions& options, Host& host) {
+Result<PlacementReport> estimated_report(Problem problem, const Choice& choice, const Settings& options, Host& host) {
   BUDA_ASSIGN(const BuiltNetlist built, build(problem, choice, options, host));
   return make_report(problem, choice, built, std::vector<std::int64_t>(problem.ops.size(), 0), "");
 }
 
 // Where the model does not fit on one chip, and its ops are not shared out yet, by the slowest op of each epoch.
-Result<PlacementReport> report_on_all_chips(const Problem& problem, Choice choice, const BalanceOptions& options, Host& host) {
+Result<PlacementReport> report_on_all_chips(const Problem& problem, Choice choice, const Settings& options, Host& host) {
   std::vector<EpochTime> times(static_cast<std::size_t>(choice.epochs()));
   for (const PlacedOp& op : choice.ops) {
     EpochTime& time = times[static_cast<std::size_t>(op.epoch)];
@@ -247,7 +305,7 @@ Result<PlacementReport> report_on_all_chips(const Problem& problem, Choice choic
 }
 
 // What the report would say of the epochs of a choice.
-Result<PlacementReport> report_of_choice(const Problem& problem, Choice choice, const BalanceOptions& options, Host& host) {
+Result<PlacementReport> report_of_choice(const Problem& problem, Choice choice, const Settings& options, Host& host) {
   choice.chips = chips_of_ops(problem, choice);
   auto report = estimated_report(problem, choice, options, host);
   if (report || problem.chips.size() == 1 || !choice.chips.empty()) return report;
@@ -256,8 +314,7 @@ Result<PlacementReport> report_of_choice(const Problem& problem, Choice choice, 
 }
 
 // Cycles of all epochs.
-std::optional<std::vector<double>> estimated_cycles(const Problem& problem, const Choice& choice, const BalanceOptions& options,
-                                                    Host& host) {
+std::optional<std::vector<double>> estimated_cycles(const Problem& problem, const Choice& choice, const Settings& options, Host& host) {
   const auto report = report_of_choice(problem, choice, options, host);
   if (!report) return std::nullopt;
   std::vector<double> out;
@@ -290,7 +347,7 @@ Result<Choice> choose(const ChoiceSpace& space, Policy& policy, const std::strin
 constexpr double kEpochStartCycles = 200'000;
 
 // The policy's choice for a problem, whose models are given out.
-Result<ChoiceSpace> choose_plan(const graph::Graph* graph, Policy& policy, const std::string& policy_name, const BalanceOptions& options,
+Result<ChoiceSpace> choose_plan(const graph::Graph* graph, Policy& policy, const std::string& policy_name, const Settings& options,
                                 Host& host, Balanced& out) {
   out.problem.dynamic_queues = options.dynamic_queues;
   BUDA_ASSIGN(out.problem.chips, chips_in_order(options.chips, *out.problem.device));
@@ -301,8 +358,13 @@ Result<ChoiceSpace> choose_plan(const graph::Graph* graph, Policy& policy, const
   model_options.inputs_per_epoch = out.problem.microbatch;
   model_options.stream_all = policy.streams_all();
   if (model_options.l1_accumulate) allow_l1_accumulation(out.problem);
+  const Tries works = [&](const Problem& tried, const ChoiceSpace& space) {
+    Problem problem = tried;
+    const auto choice = choose(space, policy, policy_name, host.seed, {}, host.threads, options.queues);
+    return choice.ok() && build(problem, *choice, options, host).ok();
+  };
   host.progress("enumerating implementations", 0, 0);
-  BUDA_ASSIGN(ChoiceSpace space, make_space(graph, out.problem, options, model_options, host));
+  BUDA_ASSIGN(ChoiceSpace space, make_space(graph, out.problem, options, model_options, works, host));
   space.effort = options.effort;
   // Policies estimate side by side.
   std::mutex telling;
@@ -320,8 +382,7 @@ Result<ChoiceSpace> choose_plan(const graph::Graph* graph, Policy& policy, const
 }
 
 // From the choice to the netlist and its report.
-Result<void> build_plan_of(const ChoiceSpace& space, const std::string& policy_name, const BalanceOptions& options, Host& host,
-                           Balanced& out) {
+Result<void> build_plan_of(const ChoiceSpace& space, const std::string& policy_name, const Settings& options, Host& host, Balanced& out) {
   host.progress("building the netlist", 0, 0);
   BUDA_ASSIGN(out.built, build(out.problem, out.choice, options, host));
   BUDA_TRY(check_queue_places(out.built.queues, options.queues.places));
@@ -335,7 +396,7 @@ Result<void> build_plan_of(const ChoiceSpace& space, const std::string& policy_n
 }
 
 // The chips of the epochs of a choice for one chip; all the same where further ones gain nothing.
-Result<EpochChips> stages_of_choice(const Balanced& chosen, const BalanceOptions& options, Host& host) {
+Result<EpochChips> stages_of_choice(const Balanced& chosen, const Settings& options, Host& host) {
   const Problem& problem = chosen.problem;
   if (problem.chips.size() == 1 || problem.ops.empty()) return chips_of_epochs(problem, chosen.choice);
   BUDA_ASSIGN(const PlacementReport report, report_of_choice(problem, chosen.choice, options, host));
@@ -360,11 +421,38 @@ void share_out(const EpochChips& chips, Balanced& chosen, std::vector<graph::Nod
   forward_values(chosen.graph, order, stages);
 }
 
+// Ops that the user gives chips to, and the others where what they take comes from.
+Result<void> place_on_given(std::vector<graph::NodeId> order, const std::map<graph::NodeId, std::int32_t>& given, Policy& policy,
+                            const std::string& policy_name, Settings options, Host& host, Balanced& out) {
+  const device::DeviceDescriptor& device = *out.problem.device;
+  std::set<std::int64_t> used(options.chips.ids.begin(), options.chips.ids.end());
+  if (options.chips.ids.empty()) {
+    BUDA_ASSIGN(const std::vector<std::int32_t> chips, chips_in_order(options.chips, device));
+    used.insert(chips.begin(), chips.end());
+  }
+  for (const auto& [op, chip] : given) used.insert(chip);
+  options.chips.ids.assign(used.begin(), used.end());
+  BUDA_ASSIGN(const std::vector<std::int32_t> chips, chips_in_order(options.chips, device));
+  const std::map<graph::NodeId, PlacedOnChip> placed = place_on_given_chips(out.graph, order, given, chips);
+  BUDA_ASSIGN(out.problem, make_problem(out.graph, order, device, options.batches));
+  for (OpSpec& op : out.problem.ops) {
+    const PlacedOnChip& place = placed.at(op.node);
+    op.chip = chips[place.chip];
+    op.copies = place.copies;
+  }
+  BUDA_ASSIGN(ChoiceSpace space, choose_plan(&out.graph, policy, policy_name, options, host, out));
+  alternate_chips(out.problem, placed, out.choice);
+  out.choice.chips = chips_of_ops(out.problem, out.choice);
+  return build_plan_of(space, policy_name, options, host, out);
+}
+
 // The normalized graph in its order. On several chips the policy chooses twice: for one chip, which tells where stages are to begin, and
 // then stage by stage.
 Result<void> place_ops(std::vector<graph::NodeId> order, const device::DeviceDescriptor& device, Policy& policy,
-                       const std::string& policy_name, const BalanceOptions& options, Host& host, Balanced& out) {
+                       const std::string& policy_name, const Settings& options, Host& host, Balanced& out) {
   BUDA_ASSIGN(out.problem, make_problem(out.graph, order, device, options.batches));
+  BUDA_ASSIGN(const auto given, given_chips(out.graph, out.problem, options.overrides));
+  if (!given.empty()) return place_on_given(std::move(order), given, policy, policy_name, options, host, out);
   BUDA_ASSIGN(ChoiceSpace space, choose_plan(&out.graph, policy, policy_name, options, host, out));
   BUDA_ASSIGN(const EpochChips chips, stages_of_choice(out, options, host));
   if (std::adjacent_find(chips.begin(), chips.end(), std::not_equal_to<>()) == chips.end())
@@ -387,12 +475,12 @@ Result<void> place_ops(std::vector<graph::NodeId> order, const device::DeviceDes
 }
 
 // Where queues do not fit DRAM, half a microbatch may, or a quarter; or host queues of fewer batches. `fits` tries it.
-void hint_at_fewer_batches(Failure& failure, const BalanceOptions& options, const std::function<bool(const BalanceOptions&)>& fits) {
+void hint_at_fewer_batches(Failure& failure, const Settings& options, const std::function<bool(const Settings&)>& fits) {
   const auto is_of_dram = [](const Diagnostic& d) { return d.code == "BL016"; };
   auto& all = failure.diagnostics();
   if (all.empty() || !std::all_of(all.begin(), all.end(), is_of_dram)) return;
   const auto halved = [&](std::string_view option, auto&& member) {
-    BalanceOptions fewer = options;
+    Settings fewer = options;
     while ((member(fewer) /= 2) > 0) {
       if (!fits(fewer)) continue;
       for (Diagnostic& d : all) d.hint = cat("with ", option, ' ', member(fewer), " the queues fit");
@@ -400,14 +488,15 @@ void hint_at_fewer_batches(Failure& failure, const BalanceOptions& options, cons
     }
     return false;
   };
-  if (halved("--microbatch", [](BalanceOptions& o) -> std::int32_t& { return o.batches; })) return;
-  halved("--queue-entries", [](BalanceOptions& o) -> std::int32_t& { return o.queues.batches; });
+  if (halved("--microbatch", [](Settings& o) -> std::int32_t& { return o.batches; })) return;
+  halved("--queue-entries", [](Settings& o) -> std::int32_t& { return o.queues.batches; });
 }
 
 }  // namespace
 
 Result<Balanced> balance(graph::Graph graph, const device::DeviceDescriptor& device, Policy& policy, const std::string& policy_name,
-                         const BalanceOptions& options, Host& host) {
+                         const BalanceOptions& given_options, Host& host) {
+  BUDA_ASSIGN(const Settings options, settings_for(given_options, device, host));
   Balanced out;
   out.graph = std::move(graph);
   for (const std::string& name : normalize(out.graph))
@@ -416,18 +505,23 @@ Result<Balanced> balance(graph::Graph graph, const device::DeviceDescriptor& dev
   BUDA_ASSIGN(std::vector<graph::NodeId> order, make_schedule(out.graph, options.schedule));
   // Several chips add copies to it.
   std::optional<graph::Graph> given;
-  if (options.chips.count != 1 || !options.chips.ids.empty()) given = out.graph;
+  const auto has_chip = [&](graph::NodeId op) { return out.graph.node(op).tags.contains(graph::kChip); };
+  const auto gives_chip = [](const auto& override) { return override.first.ends_with(".chip") || override.first.ends_with(".chip_id"); };
+  if (options.chips.count != 1 || !options.chips.ids.empty() || std::any_of(order.begin(), order.end(), has_chip) ||
+      std::any_of(options.overrides.begin(), options.overrides.end(), gives_chip))
+    given = out.graph;
   auto placed = place_ops(order, device, policy, policy_name, options, host, out);
   if (placed) return out;
   Failure failure = std::move(placed).failure();
-  hint_at_fewer_batches(failure, options, [&](const BalanceOptions& fewer) {
+  hint_at_fewer_batches(failure, options, [&](const Settings& fewer) {
     if (given) out.graph = *given;
     return place_ops(order, device, policy, policy_name, fewer, host, out).ok();
   });
   return failure;
 }
 
-Result<Balanced> balance(Problem problem, Policy& policy, const std::string& policy_name, const BalanceOptions& options, Host& host) {
+Result<Balanced> balance(Problem problem, Policy& policy, const std::string& policy_name, const BalanceOptions& given_options, Host& host) {
+  BUDA_ASSIGN(const Settings options, settings_for(given_options, *problem.device, host));
   Balanced out;
   out.problem = std::move(problem);
   BUDA_ASSIGN(const ChoiceSpace space, choose_plan(nullptr, policy, policy_name, options, host, out));

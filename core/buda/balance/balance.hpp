@@ -29,6 +29,7 @@ struct BalanceOptions {
   SelfCut self_cut = SelfCut::none;
   std::int32_t effort = 1;  // PolicyContext::effort()
   ChipOptions chips;
+  std::string cluster = {};                      // links between chips (device/cluster.hpp); empty: those of the device
   std::int32_t batches = 1;                      // of the model, that every epoch processes before the next one begins
   std::map<std::string, std::string> overrides;  // "fc1.grid" -> "[2,2]"
 };

@@ -30,9 +30,12 @@ void declare(schema::OptionSet& set, BalancerOptions& o) {
       .at_least(0)
       .environment("PYBUDA_OVERRIDE_NUM_CHIPS");
   set.texts("chip-ids", o.chip_ids, "LIST", "numbers of these chips, with commas; default: the first --num-chips");
+  set.text("cluster", o.cluster, "NAME|FILE", "links between the chips, and how many there are; default: the cluster of the device")
+      .known_as("backend_cluster_descriptor_path");
   set.choice("chip-placement-policy", o.chip_placement_policy, {std::begin(balance::kChipOrders), std::end(balance::kChipOrders)},
              "order of the chips: those that the host reaches directly last, or by number");
-  set.flag("auto-transpose", o.auto_transpose, "turn grids by 90 degrees where they have no room upright").known_as("enable_auto_transposing_placement");
+  set.flag("auto-transpose", o.auto_transpose, "turn grids by 90 degrees where they have no room upright")
+      .known_as("enable_auto_transposing_placement");
   set.flag("dram-parameters", o.dram_parameters, "stream all parameters from DRAM instead of keeping them in L1")
       .known_as("default_dram_parameters");
   set.flag("t-streaming", o.t_streaming, "compute results that do not fit in L1 in parts, one after the other on the same cores")

@@ -18,6 +18,7 @@ struct BalancerOptions {
   std::string dram_placement = "BY_LOAD";
   std::int64_t num_chips = 1;         // 0: all of the device
   std::vector<std::string> chip_ids;  // numbers, or several with commas; empty: the first num_chips
+  std::string cluster;                // links between chips, a name or a file; empty: those of the device
   std::string chip_placement_policy = "MMIO_LAST";
   std::int64_t queue_entries = 2;
   std::int64_t microbatch = 1;

@@ -90,7 +90,10 @@ Result<image::Image> compile(const plugin::ModelSource& source, const CompileOpt
   plugin::ImportOptions import = options.import;
   if (import.name.empty()) import.name = compiler::model_name(source.path);
   BUDA_TRY(proceed());
-  BUDA_ASSIGN(auto device, device::load_device(host, options.device));
+  compiler::BalancerOptions placing = options.balancer;
+  if (placing.cluster.empty()) placing.cluster = options.cluster;
+  BUDA_ASSIGN(auto named, device::load_device(host, options.device));
+  BUDA_ASSIGN(const auto device, compiler::device_in_cluster(std::move(named), placing, host));
   BUDA_ASSIGN(auto graph, compiler::import_model(source, options.frontend, import, plugins, host));
   compiler::OptimizeControl control;
   control.after_pass = [&](const passes::PassRun&, const graph::Graph&) { return proceed(); };
@@ -98,14 +101,14 @@ Result<image::Image> compile(const plugin::ModelSource& source, const CompileOpt
   BUDA_TRY(proceed());
   BUDA_TRY(compiler::optimize(graph, device, options.optimizer, plugins, host, control));
   BUDA_TRY(proceed());
-  BUDA_ASSIGN(auto placed, compiler::place(graph::renumbered(graph), device, options.balancer, plugins, host));
+  BUDA_ASSIGN(auto placed, compiler::place(graph::renumbered(graph), device, placing, plugins, host));
   BUDA_TRY(proceed());
   BUDA_ASSIGN(auto model, compiler::compiled_model(std::move(placed), device, import.name));
-  BUDA_ASSIGN(auto epochs, overlay::EpochCompiler::check_and_make(model.program.netlist, device, options.cluster, host,
+  BUDA_ASSIGN(auto epochs, overlay::EpochCompiler::check_and_make(model.program.netlist, device, placing.cluster, host,
                                                                   device::device_label(options.device)));
   BUDA_ASSIGN(model.products.files, compiler::epoch_products(epochs, host, proceed));
   const std::string netlist_name = model.path;
-  BUDA_ASSIGN(auto cluster, device::load_cluster(host, device, options.cluster));
+  BUDA_ASSIGN(auto cluster, device::load_cluster(host, device, placing.cluster));
   BUDA_ASSIGN(image::Image image, runtime::make_image(std::move(model), device, cluster, netlist_name));
   image.settings = compiler::settings_in_effect(options.optimizer, options.plugins);
   image.settings.merge(compiler::settings_in_effect(options.balancer, options.plugins));

@@ -4,6 +4,7 @@
 #include <buda/base/text.hpp>
 #include <buda/io/yaml.hpp>
 
+#include <algorithm>
 #include <optional>
 
 namespace buda::compiler {
@@ -58,7 +59,7 @@ std::optional<FractureAxis> axis_of(const io::Node& axis, const io::Node& factor
 std::optional<FractureMember> member_of(const io::Node& node) {
   if (!node.is_list() || node.size() != 3 || !is_name(node.items()[0])) return std::nullopt;
   const io::Node &axes = node.items()[1], &factors = node.items()[2];
-  FractureMember out{node.items()[0].text(), {}};
+  FractureMember out{node.items()[0].text(), {}, {}};
   if (axes.is_list() != factors.is_list() || axes.is_map() || factors.is_map()) return std::nullopt;
   if (!axes.is_list()) {
     auto axis = axis_of(axes, factors);
@@ -114,23 +115,74 @@ Result<std::vector<BufferRequest>> nop_requests(const std::string& text) {
   return out;
 }
 
+namespace {
+
+bool is_member(const io::Node& n) { return n.is_list() && n.size() != 0 && is_name(n.items()[0]); }
+bool is_group(const io::Node& n) {
+  return n.is_list() && n.size() != 0 &&
+         std::all_of(n.items().begin(), n.items().end(), [](const io::Node& item) { return is_member(item); });
+}
+bool are_chips(const io::Node& n) { return n.is_map() || (n.is_list() && n.size() != 0 && number(n.items()[0])); }
+// A group and the chips of its parts.
+bool is_placed_group(const std::vector<io::Node>& items) { return items.size() == 2 && is_group(items[0]) && are_chips(items[1]); }
+
+std::optional<std::vector<std::int64_t>> chips_in(const io::Node& list) {
+  std::vector<std::int64_t> out;
+  if (!list.is_list()) return std::nullopt;
+  for (const io::Node& item : list.items()) {
+    const auto chip = number(item);
+    if (!chip || *chip < 0) return std::nullopt;
+    out.push_back(*chip);
+  }
+  return out;
+}
+
+// The chips of all members of a group, or by their names.
+bool give_chips(const io::Node& chips, passes::FractureGroup& group) {
+  for (FractureMember& member : group) {
+    const io::Node* own = chips.is_map() ? chips.find(member.name) : &chips;
+    if (own == nullptr) continue;
+    auto numbers = chips_in(*own);
+    if (!numbers) return false;
+    member.chips = std::move(*numbers);
+  }
+  const auto is_of_group = [&](const std::string& name) {
+    return std::any_of(group.begin(), group.end(), [&](const FractureMember& member) { return member.name == name; });
+  };
+  return !chips.is_map() || std::all_of(chips.keys().begin(), chips.keys().end(), is_of_group);
+}
+
+std::optional<passes::FractureGroup> group_of(const std::vector<io::Node>& items) {
+  const bool is_placed = is_placed_group(items);
+  passes::FractureGroup out;
+  for (const io::Node& item : is_placed ? items[0].items() : items) {
+    auto member = member_of(item);
+    if (!member) return std::nullopt;
+    out.push_back(std::move(*member));
+  }
+  if (is_placed && !give_chips(items[1], out)) return std::nullopt;
+  return out;
+}
+
+}  // namespace
+
 Result<std::vector<passes::FractureGroup>> fracture_groups(const std::string& text) {
-  constexpr std::string_view kForm = "a list of [NAME, AXIS, FACTOR], where AXIS is a number or k, or lists of axes and factors";
+  constexpr std::string_view kForm =
+      "a list of [NAME, AXIS, FACTOR], where AXIS is a number or k, or lists of axes and factors; with chips: [[[NAME, AXIS, FACTOR], "
+      "...], "
+      "[CHIP, ...]]";
   BUDA_ASSIGN(std::vector<io::Node> nodes, entries_of(text, kForm));
-  // Members of one group; or groups, each a list of members.
+  // Members of one group, also with its chips; or groups.
   std::vector<std::vector<io::Node>> groups{nodes};
-  if (nodes.front().is_list() && nodes.front().size() != 0 && !is_name(nodes.front().items()[0])) {
+  if (!is_member(nodes.front()) && !is_placed_group(nodes)) {
     groups.clear();
     for (const io::Node& node : nodes) groups.push_back(node.items());
   }
   std::vector<passes::FractureGroup> out;
-  for (const auto& members : groups) {
-    out.emplace_back();
-    for (const io::Node& item : members) {
-      auto member = member_of(item);
-      if (!member) return wrong(text, kForm);
-      out.back().push_back(std::move(*member));
-    }
+  for (const auto& items : groups) {
+    auto group = group_of(items);
+    if (!group || group->empty()) return wrong(text, kForm);
+    out.push_back(std::move(*group));
   }
   return out;
 }

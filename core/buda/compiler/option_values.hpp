@@ -18,7 +18,8 @@ namespace buda::compiler {
 Result<std::vector<passes::BufferRequest>> queue_requests(const std::string& text);
 // "A,B,C", the list [A, [B, C]], or a map {A: [B, C]}.
 Result<std::vector<passes::BufferRequest>> nop_requests(const std::string& text);
-// A list of members such as [NAME, -1, 2], [NAME, k, 2], [NAME, [-2, -1], [2, 2]]; or one member, with or without its brackets.
+// A list of members such as [NAME, -1, 2], [NAME, k, 2], [NAME, [-2, -1], [2, 2]]; or one member, with or without its brackets. With the
+// chips of their parts: [[MEMBER, ...], [CHIP, ...]] or [[MEMBER, ...], {NAME: [CHIP, ...]}].
 Result<std::vector<passes::FractureGroup>> fracture_groups(const std::string& text);
 // "CONV,3", [CONV, 3], or a map {CONV: 3}.
 Result<std::vector<std::pair<std::string, std::int64_t>>> fracture_factors(const std::string& text);

@@ -10,6 +10,7 @@
 #include <buda/base/text.hpp>
 #include <buda/compiler/optimize.hpp>
 #include <buda/compiler/option_values.hpp>
+#include <buda/device/cluster.hpp>
 #include <buda/netlist/text/write.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
 #include <buda/plugin/policy.hpp>
@@ -48,6 +49,7 @@ Result<balance::BalanceOptions> balance_options(const BalancerOptions& o, const 
     out.chips.ids.insert(out.chips.ids.end(), ids.begin(), ids.end());
   }
   out.chips.count = o.num_chips;
+  out.cluster = o.cluster;
   const auto* order = std::find(std::begin(balance::kChipOrders), std::end(balance::kChipOrders), o.chip_placement_policy);
   out.chips.order = static_cast<balance::ChipOrder>(order - std::begin(balance::kChipOrders));
   out.overrides = o.op_overrides;
@@ -132,6 +134,12 @@ void warn_of_other_device(const graph::Graph& graph, const device::DeviceDescrip
 }
 
 }  // namespace
+
+Result<device::DeviceDescriptor> device_in_cluster(device::DeviceDescriptor device, const BalancerOptions& options, Host& host) {
+  if (options.cluster.empty()) return device;
+  BUDA_ASSIGN(const device::Cluster cluster, device::load_cluster(host, device, options.cluster));
+  return device::in_cluster(std::move(device), cluster);
+}
 
 Result<Placed> place(graph::Graph graph, const device::DeviceDescriptor& device, const BalancerOptions& o, const PluginSet& plugins,
                      Host& host) {

@@ -51,6 +51,7 @@ Result<void> read_file(Host& host, const std::string& path, const std::string& a
     if (const std::string base = shipped(host, arch); host.fs().exists(base)) BUDA_TRY(read_file(host, base, arch, depth + 1, out, loc));
     loc = top.find("ethernet_connections")->loc();
     BUDA_ASSIGN(out.links, read_cluster_descriptor(top));
+    BUDA_ASSIGN(out.mmio_chips, read_mmio_chips(top));
     return success();
   }
   BUDA_TRY(schema::check_header(top, {"buda.cluster", 1}));
@@ -89,6 +90,15 @@ Result<Cluster> parse_cluster(std::string_view text, const std::string& path, co
   if (!cluster.base.empty()) return input_error("DV003", top.find("base")->loc(), "a cluster inside an image has no base");
   BUDA_TRY(check(cluster, device, top.loc()));
   return cluster;
+}
+
+DeviceDescriptor in_cluster(DeviceDescriptor device, const Cluster& cluster) {
+  device.chips = std::max(device.chips, chips_of(cluster));
+  std::vector<std::int32_t> mmio;
+  for (std::int32_t chip : cluster.mmio_chips)
+    if (chip < device.chips) mmio.push_back(chip);
+  if (!mmio.empty()) device.mmio_chips = std::move(mmio);
+  return device;
 }
 
 std::int32_t chips_of(const Cluster& cluster) {
@@ -150,6 +160,7 @@ const Record<Cluster>& describe(const Cluster*) {
                                  .optional("base", &Cluster::base, "the cluster whose values apply to all keys that this file omits")
                                  .optional("eth_core", &Cluster::eth_core, "streams and memory of an ethernet core")
                                  .optional("links", &Cluster::links, "links between the chips; none: a mesh")
+                                 .optional("mmio_chips", &Cluster::mmio_chips, "chips that the host reaches directly; none: the device's")
                                  .optional("peers", &Cluster::peers, "how neighbours are seen over PCIe");
   return record;
 }

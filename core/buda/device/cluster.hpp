@@ -48,7 +48,8 @@ struct PeerAccess {
 struct Cluster {
   std::string base;  // in files: the cluster whose values this one starts from; empty once loaded
   EthCore eth_core;
-  std::vector<EthLink> links;  // empty: see links_of()
+  std::vector<EthLink> links;            // empty: see links_of()
+  std::vector<std::int32_t> mmio_chips;  // that the host reaches directly; empty: as the device says
   std::optional<PeerAccess> peers;
   friend bool operator==(const Cluster&, const Cluster&) = default;
 };
@@ -61,6 +62,9 @@ Result<Cluster> load_cluster(Host& host, const DeviceDescriptor& device, const s
 // The same as text, whole, and back: DV003 where it has a base.
 std::string cluster_text(const Cluster& cluster);
 Result<Cluster> parse_cluster(std::string_view text, const std::string& path, const DeviceDescriptor& device);
+
+// The device with as many chips as the links name, where these are more, and with the cluster's mmio_chips.
+DeviceDescriptor in_cluster(DeviceDescriptor device, const Cluster& cluster);
 
 // How many chips the links name, counted from 0; 0 where there are none.
 std::int32_t chips_of(const Cluster& cluster);

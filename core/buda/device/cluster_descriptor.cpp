@@ -13,6 +13,8 @@ namespace {
 
 const std::vector<std::string> kClusterKeys = {"arch", "chips", "ethernet_connections", "chips_with_mmio", "harvesting", "boardtype"};
 
+constexpr std::uint64_t kHighestChip = 4095;
+
 Result<std::int32_t> number(const io::Node& node, std::string_view what) {
   BUDA_ASSIGN(std::int64_t value, node.as_int());
   if (value < 0 || value > std::numeric_limits<std::int32_t>::max())
@@ -68,6 +70,24 @@ Result<std::vector<EthLink>> read_cluster_descriptor(const io::Node& top) {
     if (!known.insert(l).second) continue;
     known.insert({l.to_chip, l.to_channel, l.chip, l.channel});
     out.push_back(l);
+  }
+  return out;
+}
+
+Result<std::vector<std::int32_t>> read_mmio_chips(const io::Node& top) {
+  std::vector<std::int32_t> out;
+  const io::Node* named = top.find("chips_with_mmio");
+  if (named == nullptr || named->is_null()) return out;
+  if (!named->is_list()) return io::node_error("DV032", *named, cat("chips_with_mmio is a list, not ", named->describe()));
+  for (const io::Node& item : named->items()) {
+    for (const std::string& key : item.is_map() ? item.keys() : std::vector<std::string>{}) {
+      const auto chip = parse_uint(key);
+      if (!chip || *chip > kHighestChip) return io::node_error("DV032", item, cat("there is no chip '", key, "'"));
+      out.push_back(static_cast<std::int32_t>(*chip));
+    }
+    if (item.is_map()) continue;
+    BUDA_ASSIGN(const std::int32_t chip, number(item, "chip"));
+    out.push_back(chip);
   }
   return out;
 }

@@ -8,8 +8,11 @@ namespace buda::device {
 
 bool is_cluster_descriptor(const io::Node& top);
 
-// The links, each once, in the order of the file. What else the descriptor says (places in racks, which chips the host reaches,
-// harvesting) has no meaning here; unknown keys are errors.
+// The links, each once, in the order of the file. What else the descriptor says (places in racks, harvesting) has no meaning here; unknown
+// keys are errors.
 Result<std::vector<EthLink>> read_cluster_descriptor(const io::Node& top);
+
+// The chips that the host reaches directly: [0, 1], or [{0: 0}, {1: 1}] with their places on the host's bus. Empty where it names none.
+Result<std::vector<std::int32_t>> read_mmio_chips(const io::Node& top);
 
 }  // namespace buda::device

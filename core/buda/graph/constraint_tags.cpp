@@ -22,7 +22,7 @@ void add_constraint(Node& n, std::string_view tag, std::string_view line) {
 }
 
 void merge_constraints(Node& to, const Node& from) {
-  for (const char* tag : {kEpochBreak, kChipBreak, kSchedulePlace})
+  for (const char* tag : {kEpochBreak, kChipBreak, kChip, kSchedulePlace})
     for (std::string_view line : constraints(from, tag)) add_constraint(to, tag, line);
 }
 
@@ -35,6 +35,18 @@ Result<std::vector<std::size_t>> queued_inputs(const Node& n) {
           "GR027", n.loc,
           cat("node '", n.name(), "': tag ", kQueueBefore, " has '", line, "', which is none of its ", n.inputs().size(), " inputs"));
     out.push_back(*input);
+  }
+  return out;
+}
+
+Result<std::optional<std::int32_t>> chip_of(const Node& n) {
+  constexpr std::uint64_t kMost = 4095;
+  std::optional<std::int32_t> out;
+  for (std::string_view line : constraints(n, kChip)) {
+    const auto chip = parse_uint(line);
+    if (!chip || *chip > kMost)
+      return input_error("GR027", n.loc, cat("node '", n.name(), "': tag ", kChip, " has '", line, "', which is not the number of a chip"));
+    out = static_cast<std::int32_t>(*chip);
   }
   return out;
 }

@@ -6,6 +6,8 @@
 #include <buda/graph/fwd.hpp>
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -14,6 +16,8 @@ namespace buda::graph {
 // A line is the name of a constraint; of the ops with the same line the one that is scheduled first begins an epoch, or a chip.
 inline constexpr const char* kEpochBreak = "epoch_break";
 inline constexpr const char* kChipBreak = "chip_break";
+// A line is the number of the chip on which the op runs; of several the last one counts.
+inline constexpr const char* kChip = "chip";
 // A line is "ORDER:PLACE": of the ops of one order those of a place are scheduled before those of the next.
 inline constexpr const char* kSchedulePlace = "schedule_place";
 // At device level. A line is the number of an input that is to come through a queue, in the producer's epoch, too. Such a tag belongs to
@@ -34,5 +38,8 @@ struct SchedulePlace {
 };
 // An error (GR027) names a line that is not written so.
 Result<std::vector<SchedulePlace>> schedule_places(const Node& n);
+
+// The node's kChip; nothing where it has none. An error (GR027) names a line that is no number.
+Result<std::optional<std::int32_t>> chip_of(const Node& n);
 
 }  // namespace buda::graph

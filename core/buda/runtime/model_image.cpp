@@ -50,8 +50,9 @@ std::string file_name(const std::string& path) { return path.substr(path.rfind('
 
 }  // namespace
 
-Result<image::Image> make_image(Model model, const device::DeviceDescriptor& device, const device::Cluster& cluster,
+Result<image::Image> make_image(Model model, const device::DeviceDescriptor& board, const device::Cluster& cluster,
                                 const std::string& netlist_name) {
+  const device::DeviceDescriptor device = device::in_cluster(board, cluster);
   BUDA_ASSIGN(auto ports, bind_ports(model.plan, model.program.netlist, model.parameters));
   image::Image image;
   image.netlist_name = netlist_name;

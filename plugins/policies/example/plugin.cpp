@@ -24,8 +24,11 @@ class OneRow final : public balance::Policy {
       if (std::none_of(models.begin(), models.end(), [this](const auto& m) { return wanted(m); }))
         host_.log(1, cat("one_row: ", context.op(op).label, " fits no row of cores; it gets the grid nearest to one"));
       // place_best() tries the models in the order of a preference until one finds room beside the ops that stand already, and begins an
-      // epoch when none does. A policy that needs more control calls objection(), place() or place_at(), next_epoch() and rewind().
-      BUDA_TRY(context.place_best(op, [this](const auto& a, const auto& b) { return better(a, b); }));
+      // epoch when none does; one row of cores is worth an epoch, even if there is room for more rows in this one. A policy that needs more
+      // control calls objection(), place() or place_at(), next_epoch() and rewind().
+      BUDA_TRY(context.place_best(
+          op, [this](const auto& a, const auto& b) { return better(a, b); },
+          [this](const auto& a, const auto& b) { return wanted(a) && !wanted(b); }));
     }
     // All ops are placed: this is the result. The balancer checks it once more.
     return context.choice();

@@ -12,11 +12,14 @@ class MaximizeTMinimizeGrid final : public balance::Policy {
   bool streams_all() const override { return true; }
 
   Result<balance::Choice> choose(balance::PolicyContext& context) override {
-    for (balance::OpId op : context.schedule()) BUDA_TRY(context.place_best(op, more_parts));
+    for (balance::OpId op : context.schedule()) BUDA_TRY(context.place_best(op, more_parts, has_more_parts));
     return context.choice();
   }
 
  private:
+  // More parts are worth an epoch.
+  static bool has_more_parts(const balance::OpModel& a, const balance::OpModel& b) { return a.block.t > b.block.t; }
+
   static bool more_parts(const balance::OpModel& a, const balance::OpModel& b) {
     if (a.block.t != b.block.t) return a.block.t > b.block.t;
     const auto half_perimeter = [](const balance::OpModel& m) { return m.grid.rows + m.grid.cols; };

@@ -1,5 +1,6 @@
-// The policy `minimize_grid`: every op on as few cores as it can stand on. It compiles what can be compiled at all, in few epochs; it does
-// not look at speed beyond taking the largest steps of the inner dimension and keeping parameters in L1.
+// The policy `minimize_grid`: every op on as few cores as it can stand on, even if that takes an epoch more. It compiles what can be
+// compiled at all, in few epochs; it does not look at speed beyond taking the largest steps of the inner dimension and keeping parameters
+// in L1.
 #include <buda/plugin/plugin.hpp>
 #include <buda/plugin/policy.hpp>
 
@@ -10,11 +11,13 @@ using namespace buda;
 class MinimizeGrid final : public balance::Policy {
  public:
   Result<balance::Choice> choose(balance::PolicyContext& context) override {
-    for (balance::OpId op : context.schedule()) BUDA_TRY(context.place_best(op, smaller));
+    for (balance::OpId op : context.schedule()) BUDA_TRY(context.place_best(op, smaller, has_fewer_cores));
     return context.choice();
   }
 
  private:
+  static bool has_fewer_cores(const balance::OpModel& a, const balance::OpModel& b) { return a.cores() < b.cores(); }
+
   static bool smaller(const balance::OpModel& a, const balance::OpModel& b) {
     if (a.cores() != b.cores()) return a.cores() < b.cores();
     // Of equal grids: the one that reads the least from DRAM while it runs, then the faster one.
@@ -28,7 +31,7 @@ class MinimizeGrid final : public balance::Policy {
 
 BUDA_PLUGIN(.name = "minimize_grid", .version = "1.0", .description = "the smallest legal grid for every op", .license = "Apache-2.0") {
   registrar.add_policy({.name = "minimize_grid",
-                        .summary = "the smallest legal number of cores for each op, and the fewest epochs",
+                        .summary = "the smallest legal number of cores for each op, and so few epochs",
                         .options = {},
                         .make = [](const schema::OptionValues&, Host&) -> Result<std::unique_ptr<balance::Policy>> {
                           return std::unique_ptr<balance::Policy>(std::make_unique<MinimizeGrid>());

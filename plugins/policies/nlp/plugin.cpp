@@ -34,11 +34,14 @@ bool has_weights(const OpSpec& spec) {
   return std::any_of(spec.operands.begin(), spec.operands.end(), [](const auto& operand) { return operand.constant; });
 }
 
-bool keeps_weights(const OpSpec& spec, const OpModel& model) {
-  for (std::size_t i = 0; i < spec.operands.size(); ++i)
-    if (spec.operands[i].constant && !model.is_resident(i)) return false;
-  return true;
+// Of the op's weights.
+int streamed_weights(const OpSpec& spec, const OpModel& model) {
+  int out = 0;
+  for (std::size_t i = 0; i < spec.operands.size(); ++i) out += spec.operands[i].constant && !model.is_resident(i) ? 1 : 0;
+  return out;
 }
+
+bool keeps_weights(const OpSpec& spec, const OpModel& model) { return streamed_weights(spec, model) == 0; }
 
 // The number of rows of cores nearest to a sixth of the result's rows of tiles that one of the models has.
 std::int32_t wanted_rows(const PolicyContext& context, OpId op) {
@@ -95,17 +98,20 @@ class Nlp final : public balance::Policy {
     for (OpId op : context.schedule()) {
       const std::int32_t rows = wanted_rows(context, op);
       const OpSpec& spec = context.op(op);
+      const auto rank_of = [&](const OpModel& m) { return rank(spec, m, rows, target); };
       BUDA_TRY(context.place_best(
-          op, [&](const OpModel& a, const OpModel& b) { return rank(spec, a, rows, target) < rank(spec, b, rows, target); }));
+          op, [&](const OpModel& a, const OpModel& b) { return rank_of(a) < rank_of(b); },
+          [&](const OpModel& a, const OpModel& b) { return std::get<0>(rank_of(a)) < std::get<0>(rank_of(b)); }));
     }
     return context.choice();
   }
 
  private:
-  // What is smaller is tried first: class of the model, then large blocks near the target, then few cores, then time.
+  // What is smaller is tried first: class of the model, which is worth an epoch, then large blocks near the target, then few cores, then
+  // time.
   using Rank = std::tuple<int, int, std::int64_t, double>;
   static Rank rank(const OpSpec& spec, const OpModel& m, std::int32_t rows, double target) {
-    const int without_weights = keeps_weights(spec, m) ? 0 : 3;
+    const int without_weights = 3 * streamed_weights(spec, m);
     if (m.cycles > target) return {2 + without_weights, 0, 0, m.cycles};
     const int kind = (m.grid.rows == rows ? 0 : 1) + without_weights;
     if (m.cycles > kNearTarget * target) return {kind, 0, -m.block.mblock_tiles(), -m.cycles};

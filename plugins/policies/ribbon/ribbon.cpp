@@ -74,7 +74,7 @@ class Placing {
   Epoch tried(std::size_t begin, std::size_t end, std::int32_t rows, double target) {
     context_.next_epoch();
     std::size_t i = begin;
-    while (i < end && context_.place_preferred(schedule_[i], by_rank(rows, target))) ++i;
+    while (i < end && context_.place_preferred(schedule_[i], by_rank(rows, target), nearer_to(rows))) ++i;
     i = without_lone_sparse(begin, i);
     Epoch out;
     for (std::size_t k = begin; k < i; ++k) {
@@ -92,6 +92,11 @@ class Placing {
     for (std::size_t k = 0; k < epoch.ops.size(); ++k)
       if (!context_.place_at(schedule_[begin + k], epoch.ops[k].model, epoch.ops[k].place)) return false;
     return true;
+  }
+
+  // An op stays out of an epoch with whose rows it could have in the next one.
+  static PolicyContext::Preference nearer_to(std::int32_t rows) {
+    return [=](const OpModel& a, const OpModel& b) { return std::abs(a.grid.rows - rows) < std::abs(b.grid.rows - rows); };
   }
 
   static PolicyContext::Preference by_rank(std::int32_t rows, double target) {
@@ -158,7 +163,7 @@ Result<balance::Choice> choose(PolicyContext& context, const Options& options) {
     auto [epoch, rows] = best_epoch(placing, context, begin, options);
     if (epoch.ops.empty()) {
       // No model can stand in an epoch of its own: the failure says why.
-      BUDA_TRY(context.place_best(schedule[begin], Placing::by_rank(rows, options.target_cycles)));
+      BUDA_TRY(context.place_best(schedule[begin], Placing::by_rank(rows, options.target_cycles), Placing::nearer_to(rows)));
       ++begin;
       continue;
     }

@@ -1,5 +1,5 @@
-// The policy `single_op_per_epoch`: every op alone in an epoch, on as many cores as it and its readers can use. What a run measures for an epoch then
-// belongs to one op.
+// The policy `single_op_per_epoch`: every op alone in an epoch, on as many cores as it and its readers can use. What a run measures for an
+// epoch then belongs to one op.
 #include <buda/plugin/plugin.hpp>
 #include <buda/plugin/policy.hpp>
 
@@ -15,8 +15,8 @@ using namespace buda;
 
 class SingleOpPerEpoch final : public balance::Policy {
  public:
-  // A result lies in as many buffers as its op has cores, and a core reads a few dozen at most: where a reader cannot take that, the op that
-  // feeds it from most cores gets fewer.
+  // A result lies in as many buffers as its op has cores, and a core reads a few dozen at most: where a reader cannot take that, the op
+  // that feeds it from most cores gets fewer.
   Result<balance::Choice> choose(balance::PolicyContext& context) override {
     const auto& schedule = context.schedule();
     std::vector<std::int64_t> most(schedule.size(), std::numeric_limits<std::int64_t>::max());  // cores, by OpId

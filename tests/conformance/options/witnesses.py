@@ -1,5 +1,8 @@
 """For every option of optimizer and balancer a model on which it acts."""
 import dataclasses
+import pathlib
+
+ROW_OF_CHIPS = pathlib.Path(__file__).with_name("row_of_chips.yaml")
 
 
 def graph(name, *nodes, tensors=()):
@@ -140,6 +143,7 @@ WITNESSES = {
     "dram-placement": [Witness("mlp")],
     "num-chips": [Witness("softmax", ["2"], given=["--device", "n300", "--policy", "single_op_per_epoch"])],
     "chip-ids": [Witness("softmax", ["0,1", "1"], given=["--device", "n300", "--policy", "single_op_per_epoch"])],
+    "cluster": [Witness("softmax", [str(ROW_OF_CHIPS)], given=["--device", "n300", "--num-chips", "0", "--policy", "single_op_per_epoch"])],
     "chip-placement-policy": [Witness("softmax", ["SNAKE"], given=["--device", "n300", "--num-chips", "2", "--policy", "single_op_per_epoch"])],
     "auto-transpose": [Witness("wide", ["false"], given=["--set", "op.a.grid=[1,9]"])],
     "dram-parameters": [Witness("mlp")],
@@ -170,6 +174,7 @@ WITNESSES = {
     "op.NAME.t-stream-dir": [Witness("tall", ["op.a.t-stream-dir=n"])],
     "op.NAME.dram-parameters": [Witness("mlp", ["op.fc2.dram-parameters=true"]),
                                 Witness("mlp", ["op.fc2.dram-parameters=false"], given=["--dram-parameters"])],
+    "op.NAME.chip": [Witness("mlp", ["op.fc2.chip=1"], given=["--device", "n300"])],
     "op.NAME.resident-inputs": [Witness("mlp", ["op.fc2.resident-inputs=[]"])],
     "op.NAME.bands": [Witness("stride", ["op.y.picked.bands=1"], given=["--set", "op.y.picked.grid=[2,1]"])],
     "queue.NAME.dram": [Witness("mlp", ["queue.x.dram=[0,3]"])],

@@ -255,5 +255,69 @@ TEST(SeveralChips, GiveTheBitsOfTheGraph) {
   EXPECT_GE(on_two, compared / 2);
 }
 
+// Ops on chips that the user gives them, others where the graph takes them; where arithmetic is exact.
+TEST(GivenChips, GiveTheBitsOfTheGraph) {
+  std::size_t compared = 0, on_two = 0;
+  const SeedRange seeds = seeds_wanted(16);
+  for (std::uint64_t seed = seeds.first; seed < seeds.end(); ++seed) {
+    SCOPED_TRACE(cat("seed ", seed));
+    const graph::Graph graph = random_graph(seed, RandomValues::integers);
+    graph::Graph tagged = graph;
+    std::map<std::string, std::int32_t> given;
+    for (std::uint64_t i = 0; i < 4; ++i) given[some_op(tagged, seed + i)] = static_cast<std::int32_t>(i % 2);
+    BalanceOptions options = on_chips(1, 1);
+    for (const auto& [op, chip] : given) {
+      if (seed % 2 == 0) graph::add_constraint(tagged.node(tagged.find(op)), graph::kChip, cat(chip));
+      if (seed % 2 != 0) options.overrides[op + ".chip"] = cat(chip);
+    }
+    auto b = seed % 3 == 0 ? balance_with(std::move(tagged), "n300", options) : alone(std::move(tagged), "n300", options);
+    ASSERT_TRUE(b.ok()) << text_of(b.failure());
+    for (std::size_t i = 0; i < b->problem.ops.size(); ++i)
+      if (const auto wanted = given.find(b->problem.ops[i].node_name); wanted != given.end())
+        EXPECT_EQ(b->built.netlist.graphs[static_cast<std::size_t>(b->choice.ops[i].epoch)].target_device, wanted->second) << wanted->first;
+    for (const auto& d : netlist::check_netlist(b->built.netlist, board("n300"), {netlist::CheckLevel::run}))
+      EXPECT_NE(d.severity, Severity::error) << d.code << ' ' << d.message;
+    expect_same_bits(graph, *b, {integer_inputs(graph, seed), integer_inputs(graph, seed + 1), integer_inputs(graph, seed + 2)});
+    ++compared;
+    on_two += b->report.totals.chips.size() > 1 ? 1 : 0;
+  }
+  EXPECT_EQ(compared, seeds.count);
+  EXPECT_GE(on_two, compared / 2);
+}
+
+// Parts of an op are computed in neighbouring epochs, neither of which reads from the other chip.
+TEST(GivenChips, WorkBesideEachOther) {
+  DeviceGraph g;
+  const Shape shape{1, 1, 64, 64};
+  const auto x = g.input("x", shape);
+  std::vector<graph::Edge> parts;
+  for (int part = 0; part < 2; ++part) {
+    graph::NodeId value = x;
+    for (int i = 0; i < 3; ++i) {
+      value = g.op(cat("part", part, i), "exp", {value}, shape);
+      graph::add_constraint(g.graph.node(value), graph::kChip, cat(part));
+    }
+    parts.emplace_back(value);
+  }
+  g.output("y", g.op("sum", "add", parts, shape));
+  auto b = alone(std::move(g.graph), "n300", on_chips(1));
+  ASSERT_TRUE(b.ok()) << text_of(b.failure());
+  std::string order;
+  for (const auto& graph : b->built.netlist.graphs)
+    order += cat(order.empty() ? "" : " ", graph.ops.front().name, '@', graph.target_device);
+  EXPECT_EQ(order, "part10@1 x.copy@0 part11@1 part00@0 part12@1 part01@0 part02@0 part02.copy@1 sum@1");
+  std::int64_t alone = 0;
+  for (const ReportEpoch& epoch : b->report.epochs) alone += epoch.cycles;
+  EXPECT_LT(5 * b->report.totals.cycles, 4 * alone);
+}
+
+TEST(GivenChips, MustBeThere) {
+  BalanceOptions options;
+  options.overrides["fc1.chip"] = "2";
+  auto b = alone(perceptron(64, {64, 64, 64}), "n300", options);
+  ASSERT_FALSE(b.ok());
+  EXPECT_THAT(text_of(b.failure()), HasSubstr("op 'fc1' is to run on chip 2; n300 has 2 chips, 0 to 1"));
+}
+
 }  // namespace
 }  // namespace buda::balance

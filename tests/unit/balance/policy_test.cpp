@@ -187,6 +187,30 @@ TEST(PolicyContext, PlacesOutsideTheChipOrOnOthersAreRefused) {
   EXPECT_FALSE(c.place_at(b, largest(c, b), {{1, 1}, false}));
 }
 
+// A model that is worth an epoch gets one, unless it could not stand there, either.
+TEST(PolicyContext, BeginsAnEpochForWhatIsWorthIt) {
+  const auto larger = [](const OpModel& a, const OpModel& b) { return a.cores() > b.cores(); };
+  Space s(perceptron(288, {256, 256, 256}));
+  PolicyContext c(s.space, 1);
+  const OpId a = c.schedule()[0], b = c.schedule()[1];
+  ASSERT_TRUE(c.place(a, smallest(c, a)));
+  EXPECT_FALSE(c.place_preferred(b, larger, larger));
+  EXPECT_FALSE(c.is_placed(b));
+  ASSERT_TRUE(c.place_preferred(b, larger));
+  EXPECT_LT(c.placed(b).model.cores(), largest(c, b).cores());
+  c.rewind(b);
+  ASSERT_TRUE(c.place_best(b, larger, larger).ok());
+  EXPECT_EQ(c.placed(b).epoch, 1);
+  EXPECT_EQ(c.placed(b).model.cores(), largest(c, b).cores());
+
+  s.space.overrides[b.index()].place = GridCoord{8, 7};
+  PolicyContext corner(s.space, 1);
+  ASSERT_TRUE(corner.place(a, smallest(corner, a)));
+  ASSERT_TRUE(corner.place_best(b, larger, larger).ok());
+  EXPECT_EQ(corner.placed(b).epoch, 0);
+  EXPECT_EQ(corner.placed(b).model.cores(), 1);
+}
+
 TEST(PolicyContext, EpochBreaksAreKept) {
   Space s(perceptron(32, {32, 32, 32}), "n150", {}, {"fc2"});
   PolicyContext c(s.space, 1);

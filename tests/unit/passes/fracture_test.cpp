@@ -1,6 +1,8 @@
 // fracture: whatever is split computes the same, chains stay split, and what cannot be split says why.
 #include "values.hpp"
 
+#include <buda/graph/constraint_tags.hpp>
+
 #include <algorithm>
 #include <functional>
 
@@ -132,6 +134,23 @@ TEST(Fracture, NamesMayBeExpressionsOrThoseOfTheModel) {
   f.run(kFracture, f.graph);
   ASSERT_EQ(f.sink.diagnostics().size(), 1u);
   EXPECT_EQ(f.sink.diagnostics().front().code, "PA072");
+}
+
+// Part by part; what puts parts together goes with the last one.
+TEST(Fracture, PartsHaveTheChipsOfTheirGroup) {
+  Fractures f(perceptron);
+  FractureMember both{"fc1", {{-2, false, 2}, {-1, false, 2}}, {3, 5}}, sum = inner("fc2", 2);
+  sum.chips = {3, 5};
+  f.context.fractures = {{both, member("act", -1, 2), sum}};
+  ASSERT_TRUE(run_pass(kFracture, f.graph, f.context).ok());
+  std::string chips;
+  for (graph::NodeId id : f.graph.topological_order())
+    if (const auto chip = graph::chip_of(f.graph.node(id)); chip.ok() && *chip)
+      chips += cat(chips.empty() ? "" : " ", f.graph.node(id).name(), '=', **chip);
+  EXPECT_EQ(
+      chips,
+      "fc1.part.0.part.0=3 fc1.part.0.part.1=5 fc1.part.0=5 fc1.part.1.part.0=3 fc1.part.1.part.1=5 fc1.part.1=5 fc1=5 fc1.part.0.1=5 "
+      "fc1.part.1.1=5 fc2.part.0=3 fc2.part.1=5 fc2=5");
 }
 
 TEST(Fracture, WhatCannotBeSplitSaysWhy) {

@@ -10,10 +10,17 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
+// The first input passes those of the epochs that read from one another, one after the other.
 double cycles_together(const StagedEpochs& epochs, const EpochSpan& span) {
+  const auto begin = static_cast<std::size_t>(span.first);
   double first = 0, interval = 0;
-  for (auto e = static_cast<std::size_t>(span.first); e <= static_cast<std::size_t>(span.last); ++e) {
-    first += epochs.times[e].first;
+  std::vector<double> done;
+  for (std::size_t e = begin; e <= static_cast<std::size_t>(span.last); ++e) {
+    double start = 0;
+    for (const std::size_t other : epochs.reads[e])
+      if (other >= begin && other < e) start = std::max(start, done[other - begin]);
+    done.push_back(start + epochs.times[e].first);
+    first = std::max(first, done.back());
     interval = std::max(interval, epochs.times[e].interval);
   }
   return epochs.change + first + std::max(epochs.inputs - 1, 0.0) * interval;

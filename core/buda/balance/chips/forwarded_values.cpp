@@ -18,15 +18,6 @@ using graph::Graph;
 using graph::NodeId;
 using Stages = std::map<NodeId, OpStage>;
 
-// Tilizers and embeddings read rows, which no nop copies.
-bool is_read_as_rows(const Graph& graph, NodeId input) {
-  const auto users = graph.users(input);
-  return std::any_of(users.begin(), users.end(), [&](const graph::Use& use) {
-    const std::string_view op = graph.node(use.node).op();
-    return op == "tilizer" || op == "embedding";
-  });
-}
-
 class Forwarder {
  public:
   Forwarder(Graph& graph, Stages& stages) : graph_(graph), stages_(stages) {}
@@ -81,6 +72,14 @@ class Forwarder {
 };
 
 }  // namespace
+
+bool is_read_as_rows(const Graph& graph, NodeId input) {
+  const auto users = graph.users(input);
+  return std::any_of(users.begin(), users.end(), [&](const graph::Use& use) {
+    const std::string_view op = graph.node(use.node).op();
+    return op == "tilizer" || op == "embedding";
+  });
+}
 
 void forward_values(Graph& graph, std::vector<NodeId>& order, Stages& stages) {
   std::set<OpStage> all;

@@ -11,6 +11,9 @@
 
 namespace buda::balance {
 
+// Whether tilizers or embeddings read it: rows of datums, which no nop copies.
+bool is_read_as_rows(const graph::Graph& graph, graph::NodeId input);
+
 // Where an op of the graph runs.
 struct OpStage {
   std::int32_t segment = 0;

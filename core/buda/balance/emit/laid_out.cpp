@@ -3,6 +3,7 @@
 
 #include <buda/balance/cost/measure_loads.hpp>
 #include <buda/base/text.hpp>
+#include <buda/device/cluster.hpp>
 #include <buda/netlist/check/validate.hpp>
 #include <buda/overlay/usage.hpp>
 
@@ -56,12 +57,14 @@ void add_usages(const overlay::EpochUsage& epoch, LaidOutUsages& out) {
 
 }  // namespace
 
-Result<LaidOut> lay_out(const netlist::Netlist& netlist, const device::DeviceDescriptor& device, Host& host) {
+Result<LaidOut> lay_out(const netlist::Netlist& netlist, const device::DeviceDescriptor& device, const device::Cluster& cluster,
+                        Host& host) {
   LaidOut out;
   if (overlay::missing_description(device)) return out;
   device::DeviceDescriptor chips = device;
-  if (netlist::chips_used(netlist) == 1) chips.chips = 1;
-  BUDA_ASSIGN(auto compiler, overlay::EpochCompiler::make(netlist, std::move(chips), "", host));
+  const bool is_alone = netlist::chips_used(netlist) == 1;
+  if (is_alone) chips.chips = 1;
+  BUDA_ASSIGN(auto compiler, overlay::EpochCompiler::make_for(netlist, std::move(chips), is_alone ? device::Cluster{} : cluster));
   auto epochs = overlay::predict_usage(compiler, host.threads);
   if (!epochs) {
     Failure failure = std::move(epochs).failure();

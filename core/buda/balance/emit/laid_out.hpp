@@ -14,6 +14,10 @@
 
 #pragma GCC visibility push(default)
 
+namespace buda::device {
+struct Cluster;
+}  // namespace buda::device
+
 namespace buda::balance {
 
 // By the op's name in the netlist: usages of Resource::l1, streams and phases, each of the op's core that uses most of it.
@@ -27,7 +31,8 @@ struct LaidOut {
 // Exactly what `pipegen` will say (overlay/usage.hpp), while the usages of resources.hpp are estimates for ops whose neighbours are not
 // known yet. Empty where the device does not say enough for stream programs. What does not fit is an error, and so is what the next tools
 // cannot do: better here than two tools later.
-Result<LaidOut> lay_out(const netlist::Netlist& netlist, const device::DeviceDescriptor& device, Host& host);
+Result<LaidOut> lay_out(const netlist::Netlist& netlist, const device::DeviceDescriptor& device, const device::Cluster& cluster,
+                        Host& host);
 
 }  // namespace buda::balance
 

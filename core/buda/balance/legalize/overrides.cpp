@@ -13,12 +13,24 @@
 namespace buda::balance {
 namespace {
 
-constexpr std::array<std::string_view, 14> kKeys = {
-    "grid",  "mblock",    "ublock",          "u_kt",            "t-stream", "t-stream-dir", "buf_size_mb", "input-buffer-multiplier",
-    "place", "transpose", "dram-parameters", "resident-inputs", "bands",    "epoch-break"};
+constexpr std::array<std::string_view, 15> kKeys = {"grid",
+                                                    "mblock",
+                                                    "ublock",
+                                                    "u_kt",
+                                                    "t-stream",
+                                                    "t-stream-dir",
+                                                    "buf_size_mb",
+                                                    "input-buffer-multiplier",
+                                                    "place",
+                                                    "transpose",
+                                                    "dram-parameters",
+                                                    "resident-inputs",
+                                                    "bands",
+                                                    "epoch-break",
+                                                    "chip"};
 
 // Fields of PyBuda's OpOverride that have other names here.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kPybudaKeys = {
+constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kPybudaKeys = {
     {{"grid_shape", "grid"},
      {"t_stream_shape", "t-stream"},
      {"t_stream_dir", "t-stream-dir"},
@@ -26,6 +38,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kPybudaKe
      {"input_buffer_multiplier", "input-buffer-multiplier"},
      {"output_buffer_multiplier", "buf_size_mb"},
      {"start", "place"},
+     {"chip_id", "chip"},
      {"transpose_op", "transpose"}}};
 
 std::string_view own_key(std::string_view key) {
@@ -143,6 +156,10 @@ std::string store(std::string_view key, const std::string& value, OpOverride& ou
     out.place = GridCoord{(*p)[0], (*p)[1]};
     return "";
   }
+  if (key == "chip") {
+    out.chip = natural(value);
+    return out.chip ? "" : want("the number of a chip");
+  }
   if (key == "t-stream") {
     auto p = pair(value);
     if (!p || ((*p)[0] > 1 && (*p)[1] > 1)) return want("parts along r or along c, as in [4,1] or [1,4]");
@@ -161,17 +178,38 @@ std::string store(std::string_view key, const std::string& value, OpOverride& ou
   return "";
 }
 
+// "operands 1 and 2 may be kept".
+std::string constants_of(const OpSpec& spec) {
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < spec.operands.size(); ++i)
+    if (spec.operands[i].constant) out.push_back(cat(i));
+  if (out.empty()) return "the op has none that could be kept";
+  return cat(out.size() == 1 ? "operand " : "operands ", join(out, ", "), " can be kept");
+}
+
+// Why it cannot go through an inner dimension in such steps; empty if nothing is known of that.
+std::string broken_steps(const OpSpec& spec, std::int32_t u_kt) {
+  const netlist::OpClass op = netlist::op_class(spec.op.type);
+  if (op == netlist::OpClass::depthwise) return u_kt == 1 ? "" : "a depthwise op goes through its inner dimension tile by tile: 1 is legal";
+  const netlist::Dim dim = spec.op.attributes.reduce_dim;
+  const bool reduces = op == netlist::OpClass::reduce && (dim == netlist::Dim::r || dim == netlist::Dim::c);
+  return op == netlist::OpClass::matmul || reduces ? "" : "the op has no inner dimension, through which it would go in steps";
+}
+
 // What an override names that the op does not have; empty if nothing.
 std::string missing_part(const OpSpec& spec, const OpOverride& overrides) {
-  if (overrides.bands && !(spec.selection && spec.selection->slices > 1)) return "only sparse matmuls with several slices have bands of rows";
+  if (overrides.bands && !(spec.selection && spec.selection->slices > 1))
+    return "only sparse matmuls with several slices have bands of rows";
+  if (overrides.u_kt)
+    if (std::string why = broken_steps(spec, *overrides.u_kt); !why.empty()) return why;
   for (const auto& [operand, count] : overrides.buffered_inputs)
     if (operand >= spec.operands.size())
       return cat("there is no operand ", operand, "; the op has ", spec.operands.size(), ", numbered from 0");
   for (std::size_t i = 0; overrides.resident && i < 32; ++i) {
     if ((*overrides.resident >> i & 1) == 0) continue;
-    if (i >= spec.operands.size())
-      return cat("there is no operand ", i, "; the op has ", spec.operands.size(), ", numbered from 0");
-    if (!spec.operands[i].constant) return cat("operand ", i, " is no parameter or constant, and differs for each input");
+    if (i >= spec.operands.size()) return cat("there is no operand ", i, "; the op has ", spec.operands.size(), ", numbered from 0");
+    if (!spec.operands[i].constant)
+      return cat("operand ", i, " is no parameter or constant, and differs for each input; ", constants_of(spec));
   }
   return "";
 }
@@ -196,21 +234,6 @@ Diagnostic unknown_key(const std::string& word, const std::string& key) {
   Diagnostic d = usage_error("BL021", cat("op.", key, ": ops have no '", word, "'; they have ", join(known, ", ")));
   if (auto near = nearest_word(word, known)) d.hint = cat("did you mean '", *near, "'?");
   return d;
-}
-
-std::int64_t distance(const OpModel& model, const OpOverride& overrides) {
-  std::int64_t out = 0;
-  if (overrides.grid) out += std::abs(model.grid.rows - overrides.grid->rows) + std::abs(model.grid.cols - overrides.grid->cols);
-  if (overrides.ublock)
-    out += std::abs(model.block.ublock_rt - (*overrides.ublock)[0]) + std::abs(model.block.ublock_ct - (*overrides.ublock)[1]);
-  if (overrides.mblock)
-    out += std::abs(model.block.mblock_m - (*overrides.mblock)[0]) + std::abs(model.block.mblock_n - (*overrides.mblock)[1]);
-  if (overrides.u_kt) out += std::abs(model.u_kt - *overrides.u_kt);
-  if (overrides.buf_size_mb) out += std::abs(model.buf_size_mb - *overrides.buf_size_mb);
-  if (overrides.stream)
-    out += std::abs(model.stream.parts - overrides.stream->parts) +
-           (cuts_rows(model.stream.direction) == cuts_rows(overrides.stream->direction) ? 0 : 1);
-  return out;
 }
 
 // Why the result cannot be cut so; empty where it can.
@@ -310,24 +333,13 @@ Result<std::vector<OpOverride>> parse_overrides(const Problem& problem, const st
   return out;
 }
 
-Diagnostic illegal_override(const OpSpec& spec, const OpOverride& overrides, const LegalModels& legal,
+Diagnostic illegal_override(const OpSpec& spec, const OpOverride& overrides, const std::vector<std::string>& nearest,
                             const device::DeviceDescriptor& device) {
   std::string why = broken_rule(spec, overrides, device);
   if (why.empty()) why = "it needs more than a core has";
   Diagnostic d = usage_error("BL023", cat(join(overrides.given, ", "), " is illegal for op '", spec.label, "': ", why));
   d.node = spec.node_name;
-  std::vector<const OpModel*> near;
-  for (const auto& m : legal.models) near.push_back(&m);
-  std::stable_sort(near.begin(), near.end(),
-                   [&](const OpModel* a, const OpModel* b) { return distance(*a, overrides) < distance(*b, overrides); });
-  std::set<std::string> texts;
-  constexpr std::size_t kMostChoices = 3;
-  std::vector<std::string> shown;
-  for (const OpModel* m : near) {
-    if (shown.size() == kMostChoices) break;
-    if (std::string text = m->text(); texts.insert(text).second) shown.push_back(std::move(text));
-  }
-  d.hint = cat("nearest legal: ", join(shown, "; "));
+  if (!nearest.empty()) d.hint = cat("nearest legal: ", join(nearest, "; "));
   return d;
 }
 

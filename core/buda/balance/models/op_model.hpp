@@ -57,12 +57,13 @@ struct OpOverride {
   std::optional<std::int32_t> buf_size_mb;
   // Operands, and how many whole inputs a core's buffer for each holds at least.
   std::vector<std::pair<std::size_t, std::int32_t>> buffered_inputs;
-  std::optional<GridCoord> place;       // of the first core
-  std::optional<bool> transposed;       // true: only turned by 90 degrees; false: never
-  std::optional<bool> dram_parameters;  // true: no input is kept in L1; false: whatever ModelOptions says
+  std::optional<GridCoord> place;         // of the first core
+  std::optional<bool> transposed;         // true: only turned by 90 degrees; false: never
+  std::optional<bool> dram_parameters;    // true: no input is kept in L1; false: whatever ModelOptions says
   std::optional<std::uint32_t> resident;  // OpModel::resident
   std::optional<std::int32_t> bands;      // OpModel::bands
-  std::optional<bool> epoch_break;      // whether the op begins an epoch; nothing: where a tag of the graph asks for it
+  std::optional<std::int32_t> chip;       // where it runs
+  std::optional<bool> epoch_break;        // whether the op begins an epoch; nothing: where a tag of the graph asks for it
   // The key and value that asked for each: "op.fc1.grid=[2,2]", for messages.
   std::vector<std::string> given;
   bool blocks() const { return grid || mblock || ublock || u_kt || stream || stream_direction || buf_size_mb || bands; }

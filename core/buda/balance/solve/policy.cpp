@@ -91,15 +91,22 @@ std::optional<Diagnostic> PolicyContext::objection_of_epoch(OpId id) const {
   return std::nullopt;
 }
 
-bool PolicyContext::may_stand(OpId id, const OpModel& model) const {
-  if (objection_of_epoch(id)) return false;
-  const auto measured = edges_->measure(id, model, epoch_, [this](OpId other) { return is_placed(other) ? &placed(other) : nullptr; });
+// Whether op and producers have what they need of their cores if the op is in this epoch.
+bool PolicyContext::fits_in(std::int32_t epoch, OpId id, const OpModel& model) const {
+  const auto measured = edges_->measure(id, model, epoch, [this](OpId other) { return is_placed(other) ? &placed(other) : nullptr; });
   const auto* entry = std::get_if<EdgeBook::Entry>(&measured);
   if (entry == nullptr || !edges_->fits(id, model, *entry, {})) return false;
   const auto producers = direct_producers(problem(), id, *entry);
   return std::all_of(producers.begin(), producers.end(), [&](const auto& producer) {
     return edges_->fits(producer.first, placed(producer.first).model, edges_->entry(producer.first), producer.second);
   });
+}
+
+bool PolicyContext::may_stand(OpId id, const OpModel& model) const { return !objection_of_epoch(id) && fits_in(epoch_, id, model); }
+
+// In the epoch after the present one, if it were the first op there.
+bool PolicyContext::may_stand_alone(OpId id, const OpModel& model) const {
+  return place_rule(id).fits(model.grid, device().grid()) && fits_in(epoch_ + 1, id, model);
 }
 
 std::optional<Diagnostic> PolicyContext::objection(OpId id, const OpModel& model) const {
@@ -149,17 +156,24 @@ bool PolicyContext::place_at(OpId id, const OpModel& model, Place place) {
   return true;
 }
 
-bool PolicyContext::place_preferred(OpId id, const Preference& preferred) {
+bool PolicyContext::place_preferred(OpId id, const Preference& preferred, const Preference& worth_an_epoch) {
   auto all = models(id);
-  std::vector<std::size_t> order = by_preference(all, preferred);
-  return std::any_of(order.begin(), order.end(), [&](std::size_t i) { return place(id, all[i]); });
+  const std::vector<std::size_t> order = by_preference(all, preferred);
+  std::size_t unasked = 0;  // the first in `order` of which it is not known that it cannot stand alone, either
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const OpModel& model = all[order[i]];
+    for (; worth_an_epoch && !in_epoch_.empty() && unasked < i && worth_an_epoch(all[order[unasked]], model); ++unasked)
+      if (may_stand_alone(id, all[order[unasked]])) return false;
+    if (place(id, model)) return true;
+  }
+  return false;
 }
 
-Result<void> PolicyContext::place_best(OpId id, const Preference& preferred) {
-  if (place_preferred(id, preferred)) return success();
+Result<void> PolicyContext::place_best(OpId id, const Preference& preferred, const Preference& worth_an_epoch) {
+  if (place_preferred(id, preferred, worth_an_epoch)) return success();
   if (!in_epoch_.empty()) {
     next_epoch();
-    if (place_preferred(id, preferred)) return success();
+    if (place_preferred(id, preferred, worth_an_epoch)) return success();
   }
   // The whole chip is free: what is left are objections, and that to the first choice says most.
   auto all = models(id);

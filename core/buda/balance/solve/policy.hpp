@@ -130,11 +130,12 @@ class PolicyContext {
   // The same at a certain place.
   bool place_at(OpId op, const OpModel& model, Place place);
   // Places the op with the model that is preferred among those that can stand in the present epoch. False, and nothing is done, if none
-  // can.
-  bool place_preferred(OpId op, const Preference& preferred);
+  // can; or if a model that is worth an epoch, as compared with those that can, could stand in an epoch of its own. `worth_an_epoch(a, b)`
+  // implies `preferred(a, b)`; empty: no model is.
+  bool place_preferred(OpId op, const Preference& preferred, const Preference& worth_an_epoch = {});
   // As place_preferred(); if no model can stand here, begins an epoch and tries again. The failure tells why none can stand in an epoch of
   // its own.
-  Result<void> place_best(OpId op, const Preference& preferred);
+  Result<void> place_best(OpId op, const Preference& preferred, const Preference& worth_an_epoch = {});
   // Begins an epoch; does nothing when the present one is empty.
   void next_epoch();
   // Takes back the op and everything that was placed after it.
@@ -155,6 +156,8 @@ class PolicyContext {
 
   void put(OpId op, const OpModel& model, const Place& place);
   std::optional<Diagnostic> objection_of_epoch(OpId op) const;
+  bool fits_in(std::int32_t epoch, OpId op, const OpModel& model) const;
+  bool may_stand_alone(OpId op, const OpModel& model) const;
 
   const ChoiceSpace* space_;
   std::uint64_t seed_;

@@ -8,10 +8,12 @@
 #include <buda/base/parallel.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <memory>
 #include <numeric>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -158,6 +160,19 @@ Trial evened(Search& search, Trial trial) {
   return trial;
 }
 
+// Every op on as few cores as it can have, even if that takes an epoch more: of small models few plans are better.
+std::optional<Choice> on_fewest_cores(PolicyContext& context) {
+  if (!context.schedule().empty()) context.rewind(context.schedule().front());
+  const auto rank = [](const OpModel& m) { return std::tuple(m.cores(), -std::popcount(m.resident), m.kernel_cycles); };
+  for (OpId op : context.schedule())
+    if (!context.place_best(
+            op, [&](const OpModel& a, const OpModel& b) { return rank(a) < rank(b); },
+            [](const OpModel& a, const OpModel& b) { return a.cores() < b.cores(); }))
+      return std::nullopt;
+  auto choice = context.choice();
+  return choice ? std::optional(std::move(*choice)) : std::nullopt;
+}
+
 // The searches of a budget that found anything. `failure`: why none did.
 Searches searched(const PolicyContext& context, const RelaxedChip& chip, double budget, bool improve, Failure& failure) {
   Searches searches;
@@ -204,6 +219,12 @@ Result<Choice> spread(PolicyContext& context, const SpreadOptions& options) {
     if (!best || found.is_better(*best)) best = std::move(found);
   }
   if (!best) return failure;
+  if (context.effort() > 0) {
+    Search& search = *searches.front();
+    if (auto choice = on_fewest_cores(search.context()))
+      if (Trial trial = search.trials().estimated(search.trials().summed_up(std::move(*choice), {})); trial.is_better(*best))
+        best = std::move(trial);
+  }
   const bool tries_all = context.effort() > 0 && context.schedule().size() <= (context.effort() > 1 ? kSeveralOps : kFewOps);
   if (best->fails || !tries_all) return std::move(best->choice);
   const double cycles = std::accumulate(best->epochs.begin(), best->epochs.end(), 0.0);

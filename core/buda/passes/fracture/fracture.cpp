@@ -12,11 +12,15 @@
 // are in just these parts already not at all, so that the ops of a group hand parts to each other. So do reshapes and transposes that stand
 // between them, which are copied for each part. Results that somebody needs as a whole are put together, by a concatenation or by adds.
 //
+// Parts may have chips: part i the chip i, modulo their number. What puts parts together is on the chip of the last one, and what cuts a
+// value is where the value is.
+//
 // Early, because the user names ops of his model. What cannot be split is an error (PA071): he asked for it.
 #include <buda/passes/fracture/fracture.hpp>
 
 #include <buda/base/pattern.hpp>
 #include <buda/base/text.hpp>
+#include <buda/graph/constraint_tags.hpp>
 #include <buda/graph/editor.hpp>
 #include <buda/graph/placement.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
@@ -53,7 +57,7 @@ class Fracturer {
     for (NodeId id : g_.topological_order()) {
       auto task = tasks_.find(id);
       if (task == tasks_.end()) continue;
-      auto whole = split(id, task->second.member->axes, 0);
+      auto whole = split(id, *task->second.member, 0, 0);
       if (!whole) failure_.add(std::move(whole).failure());
     }
     if (!failure_.empty()) return failure_;
@@ -95,7 +99,7 @@ class Fracturer {
 
   void add_task(NodeId id, Task task) {
     auto [at, is_new] = tasks_.emplace(id, task);
-    if (is_new || at->second.member->axes == task.member->axes) return;
+    if (is_new || (at->second.member->axes == task.member->axes && at->second.member->chips == task.member->chips)) return;
     const Node& n = g_.node(id);
     refuse(n, cat("fracture groups ", at->second.group + 1, " and ", task.group + 1, " split it in different ways"),
            "name it once, with all axes: [NAME, [-2, -1], [2, 2]]");
@@ -157,11 +161,26 @@ class Fracturer {
     return std::get<Split>(std::move(rule));
   }
 
-  // Splits a node along the axes from the given one on; gives what stands for its value now.
-  Result<ValueRef> split(NodeId id, const std::vector<FractureAxis>& axes, std::size_t next) {
-    if (next == axes.size()) return ValueRef(id);
-    const FractureAxis& how = axes[next];
-    if (how.factor == 1) return split(id, axes, next + 1);
+  // Into how many parts the axes from the given one on split.
+  static std::size_t parts_from(const FractureMember& member, std::size_t next) {
+    std::size_t out = 1;
+    for (; next < member.axes.size(); ++next) out *= static_cast<std::size_t>(member.axes[next].factor);
+    return out;
+  }
+
+  // The chip of part number `part` of an op.
+  void put_on_chip(NodeId id, const FractureMember& member, std::size_t part) {
+    if (!member.chips.empty()) g_.node(id).tags[graph::kChip] = cat(member.chips[part % member.chips.size()]);
+  }
+
+  // Splits part number `number` of a node along the axes from the given one on; gives what stands for its value now.
+  Result<ValueRef> split(NodeId id, const FractureMember& member, std::size_t next, std::size_t number) {
+    if (next == member.axes.size()) {
+      put_on_chip(id, member, number);
+      return ValueRef(id);
+    }
+    const FractureAxis& how = member.axes[next];
+    if (how.factor == 1) return split(id, member, next + 1, number);
     BUDA_ASSIGN(Split rule, rule_for(g_.node(id), how));
     const std::vector<Edge> inputs = g_.node(id).inputs();
     const Shape result = g_.node(id).outputs[0].shape;
@@ -181,11 +200,14 @@ class Fracturer {
       BUDA_ASSIGN(ValueRef part, make(editor, cat("part.", i), g_.node(id).op(), std::move(own), rule.attrs));
       parts.push_back(part);
     }
-    BUDA_ASSIGN(ValueRef whole, together(editor, how, result, parts));
+    const std::size_t count = parts.size();
+    BUDA_ASSIGN(const std::vector<NodeId> gathering, together(editor, how, result, parts));
+    for (NodeId gathers : gathering) put_on_chip(gathers, member, (number + 1) * parts_from(member, next) - 1);
+    const ValueRef whole(gathering.back());
     editor.replace(id, whole);
     ++report_.rewrites;
-    for (ValueRef& part : parts) {
-      BUDA_ASSIGN(part, split(part.node, axes, next + 1));
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      BUDA_ASSIGN(parts[i], split(parts[i].node, member, next + 1, number * count + i));
     }
     if (!how.inner) pieces_[{whole, *result.axis(how.axis), how.factor}] = parts;
     wholes_.push_back(whole);
@@ -199,15 +221,21 @@ class Fracturer {
     return ValueRef(id);
   }
 
-  Result<ValueRef> together(graph::GraphEditor& editor, const FractureAxis& how, const Shape& result, const std::vector<ValueRef>& parts) {
-    std::vector<Edge> edges(parts.begin(), parts.end());
-    if (!how.inner)
-      return make(editor, "whole", "concatenate", std::move(edges), {{"dim", static_cast<std::int64_t>(*result.axis(how.axis))}});
+  // The ops that put parts together; the last one has the whole result.
+  Result<std::vector<NodeId>> together(graph::GraphEditor& editor, const FractureAxis& how, const Shape& result,
+                                       const std::vector<ValueRef>& parts) {
+    if (!how.inner) {
+      BUDA_ASSIGN(const ValueRef whole, make(editor, "whole", "concatenate", {parts.begin(), parts.end()},
+                                             {{"dim", static_cast<std::int64_t>(*result.axis(how.axis))}}));
+      return std::vector{whole.node};
+    }
+    std::vector<NodeId> sums;
     ValueRef sum = parts[0];
     for (std::size_t i = 1; i < parts.size(); ++i) {
       BUDA_ASSIGN(sum, make(editor, "sum", "add", {sum, parts[i]}, {}));
+      sums.push_back(sum.node);
     }
-    return sum;
+    return sums;
   }
 
   // ---- parts of inputs

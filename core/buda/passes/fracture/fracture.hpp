@@ -22,7 +22,8 @@ struct FractureAxis {
 // regular expression.
 struct FractureMember {
   std::string name;
-  std::vector<FractureAxis> axes;  // one after the other
+  std::vector<FractureAxis> axes;        // one after the other
+  std::vector<std::int64_t> chips = {};  // of the parts, in turn; empty: the balancer shares them out
   friend bool operator==(const FractureMember&, const FractureMember&) = default;
 };
 
