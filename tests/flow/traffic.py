@@ -4,8 +4,8 @@
     traffic.py BIN_DIR NETLIST PIPES_DIR
 
 NETLIST has its placement report beside it, PIPES_DIR what netlist2pipe made of it. For each epoch, the bytes of each DRAM channel by `netlist cost`, by the
-report and by `pipegen --report` must be equal, and those of the busiest network link equal within 10 %. Where an epoch reads over 1 MB, its busiest channel
-must not move over 1.25 times what channels move on average.
+report and by `pipegen --report` must be equal, and those of the busiest network link equal within 10 %. Where over 4 MB move in an epoch, its busiest channel
+must not move over 1.25 times what channels move on average; likewise where over 2 MB are read before it.
 """
 import json
 import pathlib
@@ -14,7 +14,9 @@ import sys
 import tempfile
 
 KINDS = ("read", "written", "before", "after")
-LEAST_READ, MOST_TO_MEAN, LINK_TOLERANCE = 1_000_000, 1.25, 0.1
+MOST_TO_MEAN, LINK_TOLERANCE = 1.25, 0.1
+# Less is not judged: it takes less time than the change to an epoch, and consists of few buffers. Fewer bytes are more buffers before an epoch.
+LEAST_RUNNING, LEAST_BEFORE = 4_000_000, 2_000_000
 
 
 def epoch_number(pipes):
@@ -54,9 +56,17 @@ def objections(cost, reported, streams, inputs):
     for who, estimate in (("netlist cost", cost), ("the report", reported)):
         if abs(busiest_link(estimate, inputs) - most) > LINK_TOLERANCE * most:
             yield f"the busiest link carries {most} bytes, and {busiest_link(estimate, inputs)} by {who}"
-    loads = [sum(channel) for channel in channels]
-    if sum(read + before for read, _, before, _ in channels) > LEAST_READ and max(loads) * len(loads) > MOST_TO_MEAN * sum(loads):
-        yield f"the busiest channel moves {max(loads) * len(loads) / sum(loads):.2f} times the mean: {loads}"
+    before = [channel[KINDS.index("before")] for channel in channels]
+    running = [channel[KINDS.index("read")] + channel[KINDS.index("written")] for channel in channels]
+    if sum(before) > LEAST_BEFORE:
+        yield from uneven("before the epoch", before)
+    if sum(running) > LEAST_RUNNING:
+        yield from uneven("while it runs", running)
+
+
+def uneven(when, loads):
+    if max(loads) * len(loads) > MOST_TO_MEAN * sum(loads):
+        yield f"the busiest channel moves {max(loads) * len(loads) / sum(loads):.2f} times the mean {when}: {loads}"
 
 
 def main():
