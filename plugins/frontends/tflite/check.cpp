@@ -16,9 +16,9 @@ class Check {
   explicit Check(const Model& model) : model_(&model), states_(model.subgraphs.size()) {}
 
   Result<void> run() {
-    visit(0);
+    visit(model_->entry.subgraph);
     if (!unsupported_.empty()) failure_.add(unsupported_.report(model_->error("TF030", "")));
-    if (model_->main().outputs.empty()) failure_.add(model_->error("TF034", "the model has no output"));
+    if (model_->entry.outputs.empty()) failure_.add(model_->error("TF034", "the model has no output"));
     if (!failure_.empty()) return std::move(failure_);
     return success();
   }

@@ -1,8 +1,8 @@
 // The walk over the operators of the main subgraph and, where they call others, of these.
 //
 // Operators stand in an order in which producers come first (check.cpp), so one pass is enough, and types are known as the graph grows.
-// Names: inputs, outputs and weights have those of their tensors, a node that of its operator's first result; what would collide gets a
-// number.
+// Names: inputs and outputs have those of the model's signature or of their tensors, weights those of their tensors, a node that of its
+// operator's first result; what would collide gets a number.
 #include "graph_import.hpp"
 
 #include <buda/base/text.hpp>
@@ -21,7 +21,7 @@ class GraphImport : private Calls {
       : model_(&model), host_(&host), builder_(name), state_(model, builder_, choices, *this), constants_(model.subgraphs.size()) {}
 
   Result<graph::Graph> run() {
-    main_ = {&model_->main(), "", constants_of(0), {}};
+    main_ = {&model_->main(), "", constants_of(model_->entry.subgraph), {}};
     add_inputs();
     std::size_t done = 0;
     for (const auto& op : model_->main().operators) {
@@ -61,11 +61,11 @@ class GraphImport : private Calls {
   void add_inputs() {
     for (const auto& input : model_->pushed) {
       const TensorInfo& tensor = model_->main().tensors[input.tensor];
-      auto value = builder_.input(tensor.name, input.shape, *tensor.dtype);
+      auto value = builder_.input(input.name, input.shape, *tensor.dtype);
       take_builder_errors(nullptr);
       if (value.valid()) builder_.node(value).origins = {{model_->file, tensor.name}};
       main_.values[input.tensor] =
-          input.value ? known_value(tensor.name, *input.value, Role::constant, tensor.name) : computed_value(tensor.name, value);
+          input.value ? known_value(input.name, *input.value, Role::constant, tensor.name) : computed_value(input.name, value);
     }
   }
 
@@ -96,7 +96,7 @@ class GraphImport : private Calls {
       if (!tensor.unreadable.empty()) {
         failure_.add(node_error(*model_, op, "TF041", cat("its input '", tensor.name, "' ", tensor.unreadable)));
         usable = false;
-      } else if (tensor.is_variable && op.subgraph != 0) {
+      } else if (tensor.is_variable && op.subgraph != model_->entry.subgraph) {
         failure_.add(node_error(*model_, op, "TF041", cat("its input '", tensor.name, "' is a state of a subgraph that the model calls")));
         usable = false;
       } else if (frontend::failed(value) && !(tensor.is_variable && value == nullptr)) {
@@ -133,10 +133,10 @@ class GraphImport : private Calls {
   }
 
   void add_outputs() {
-    for (auto output : model_->main().outputs) add_output(output, info(output).name);
+    for (const auto& output : model_->entry.outputs) add_output(output.tensor, output.name);
     for (const auto& pushed : model_->pushed) {
       auto tensor = static_cast<std::int32_t>(pushed.tensor);
-      if (info(tensor).is_variable) add_output(tensor, cat(info(tensor).name, ".next"));
+      if (info(tensor).is_variable) add_output(tensor, cat(pushed.name, ".next"));
     }
     take_builder_errors(nullptr);
   }

@@ -20,32 +20,32 @@ class InputResolver {
  public:
   InputResolver(Model& model, const plugin::ImportOptions& options) : model_(&model), options_(&options) {}
 
-  void input(std::int32_t tensor) {
+  void input(std::int32_t tensor, const std::string& name) {
     const TensorInfo& info = model_->main().tensors[static_cast<std::size_t>(tensor)];
-    if (!inputs_.insert(info.name).second) failure_.add(model_->error("TF032", cat("has two inputs named '", info.name, "'")));
+    if (!inputs_.insert(name).second) failure_.add(model_->error("TF032", cat("has two inputs named '", name, "'")));
     if (!info.dtype) {
-      refuse(info, cat("has elements of ", info.type_name, "; only numbers and booleans of at most 64 bits are supported"));
+      refuse(name, cat("has elements of ", info.type_name, "; only numbers and booleans of at most 64 bits are supported"));
       return;
     }
-    ModelInput out{static_cast<std::size_t>(tensor), info.shape, std::nullopt};
+    ModelInput out{static_cast<std::size_t>(tensor), name, info.shape, std::nullopt};
     for (std::size_t axis = 0; axis < info.shape.rank(); ++axis) {
-      std::string place = cat(info.name, '.', axis);
+      std::string place = cat(name, '.', axis);
       places_.insert(place);
       if (auto given = options_->dims.find(place); given != options_->dims.end()) out.shape[axis] = given->second;
     }
-    if (auto given = options_->input_shapes.find(info.name); given != options_->input_shapes.end()) {
+    if (auto given = options_->input_shapes.find(name); given != options_->input_shapes.end()) {
       if (given->second.shape.rank() != info.shape.rank() || given->second.dtype.value_or(*info.dtype) != *info.dtype) {
-        refuse(info, cat("has type ", dtype_name(*info.dtype), " and shape ", info.shape.text(), "; --input-shape gives another type, or ",
+        refuse(name, cat("has type ", dtype_name(*info.dtype), " and shape ", info.shape.text(), "; --input-shape gives another type, or ",
                          given->second.shape.text()));
         return;
       }
       out.shape = given->second.shape;
     }
     if (!out.shape.volume()) {
-      refuse(info, cat("has the impossible shape ", out.shape.text()));
+      refuse(name, cat("has the impossible shape ", out.shape.text()));
       return;
     }
-    if (auto fixed = options_->values.find(info.name); fixed != options_->values.end()) fix(info, out, fixed->second);
+    if (auto fixed = options_->values.find(name); fixed != options_->values.end()) fix(info, out, fixed->second);
     model_->pushed.push_back(std::move(out));
   }
 
@@ -67,16 +67,17 @@ class InputResolver {
     for (std::size_t axis = 0; fits && axis < info.shape.rank(); ++axis)
       fits = info.open_axes[axis] || value.shape()[axis] == input.shape[axis];
     if (!fits) {
-      refuse(info, cat("has type ", dtype_name(*info.dtype), " and shape ", input.shape.text(), "; the value given is ", value.describe()));
+      refuse(input.name,
+             cat("has type ", dtype_name(*info.dtype), " and shape ", input.shape.text(), "; the value given is ", value.describe()));
       return;
     }
     input.shape = value.shape();
     input.value = value;
   }
 
-  void refuse(const TensorInfo& info, std::string_view reason) {
-    Diagnostic d = model_->error("TF021", cat("input '", info.name, "' ", reason));
-    d.node = info.name;
+  void refuse(const std::string& name, std::string_view reason) {
+    Diagnostic d = model_->error("TF021", cat("input '", name, "' ", reason));
+    d.node = name;
     failure_.add(std::move(d));
   }
 
@@ -95,11 +96,12 @@ class InputResolver {
 
 Result<void> resolve_inputs(Model& model, const plugin::ImportOptions& options, StateOption states) {
   InputResolver resolver(model, options);
+  for (const auto& input : model.entry.inputs) resolver.input(input.tensor, input.name);
   const auto& inputs = model.main().inputs;
-  for (auto tensor : inputs) resolver.input(tensor);
   if (states == StateOption::passed)
     for (auto tensor : model.states())
-      if (std::find(inputs.begin(), inputs.end(), tensor) == inputs.end()) resolver.input(tensor);
+      if (std::find(inputs.begin(), inputs.end(), tensor) == inputs.end())
+        resolver.input(tensor, model.main().tensors[static_cast<std::size_t>(tensor)].name);
   return resolver.finish();
 }
 

@@ -15,6 +15,9 @@
 #include <string>
 #include <vector>
 
+namespace buda {
+class Host;
+}  // namespace buda
 namespace buda::plugin {
 struct ImportOptions;
 struct ModelSource;
@@ -59,11 +62,23 @@ struct OperatorInfo {
   const tflite_format::Operator* record = nullptr;
 };
 
-// The first one is the model; operators of control flow name others.
+// One is the model (see Entry); operators of control flow name others.
 struct Subgraph {
   std::vector<TensorInfo> tensors;
   std::vector<OperatorInfo> operators;
   std::vector<std::int32_t> inputs, outputs;
+};
+
+// An input or output of the model: a tensor of its subgraph, and the name by which users know it.
+struct Terminal {
+  std::int32_t tensor = 0;
+  std::string name;
+};
+
+// Where the model begins: the subgraph of a signature, or the first one.
+struct Entry {
+  std::size_t subgraph = 0;
+  std::vector<Terminal> inputs, outputs;
 };
 
 // What becomes of states.
@@ -75,6 +90,7 @@ enum class StateOption {
 // What the user pushes: an input or a state of the model.
 struct ModelInput {
   std::size_t tensor = 0;
+  std::string name;
   Shape shape;
   Boxed<Tensor> value;  // fixed by the user
 };
@@ -84,9 +100,10 @@ struct Model {
   std::string file;                 // without folders, for provenance
   io::Bytes bytes;                  // of the file; records refer to it
   std::vector<Subgraph> subgraphs;  // at least one
+  Entry entry;
   std::vector<ModelInput> pushed;
 
-  const Subgraph& main() const { return subgraphs.front(); }
+  const Subgraph& main() const { return subgraphs[entry.subgraph]; }
   // The states that operators of the main subgraph have, in the order of their tensors.
   std::vector<std::int32_t> states() const;
 
@@ -99,6 +116,13 @@ Diagnostic node_error(const Model& model, const OperatorInfo& op, std::string co
 
 // Verifies the file's structure, and reads the tensors and operators of its subgraphs. Constants refer to the file's bytes.
 Result<Model> read_model(const plugin::ModelSource& source);
+
+// Fills model.entry: the signature that is `wanted`; else the only one, serving_default, or that of the first subgraph; in a file without
+// signatures the first subgraph under the names of its tensors. So is it, with a warning, where the file's signature is damaged.
+Result<void> choose_entry(Model& model, const std::string& wanted, Host& host);
+
+// Tells what else is in the file for tools to find, and is not read: a line for people.
+void log_metadata(const Model& model, Host& host);
 
 // Fills model.pushed. Reports every size and value that was given for no input.
 Result<void> resolve_inputs(Model& model, const plugin::ImportOptions& options, StateOption states);

@@ -24,7 +24,7 @@ std::string graph_name_for(const std::string& path) {
 
 class TfliteFrontend final : public plugin::Frontend {
  public:
-  explicit TfliteFrontend(const ImportChoices& choices) : choices_(choices) {}
+  TfliteFrontend(const ImportChoices& choices, std::string signature) : choices_(choices), signature_(std::move(signature)) {}
 
   int recognizes(std::string_view head, const std::string& file_name) const override {
     if (head.size() >= 8 && head.substr(4, 4) == "TFL3") return 100;
@@ -43,6 +43,8 @@ class TfliteFrontend final : public plugin::Frontend {
   Result<graph::Graph> import(const plugin::ModelSource& source, const plugin::ImportOptions& options, Host& host) override {
     try {
       BUDA_ASSIGN(Model model, read_model(source));
+      log_metadata(model, host);
+      BUDA_TRY(choose_entry(model, signature_, host));
       Failure failure;
       if (auto inputs = resolve_inputs(model, options, choices_.states); !inputs) failure.add(std::move(inputs).failure());
       if (auto checked = check_model(model); !checked) failure.add(std::move(checked).failure());
@@ -58,6 +60,7 @@ class TfliteFrontend final : public plugin::Frontend {
 
  private:
   ImportChoices choices_;
+  std::string signature_;
 };
 
 }  // namespace
@@ -76,14 +79,19 @@ BUDA_PLUGIN(.name = "tflite", .version = "1.0", .description = "reads TensorFlow
                                  .summary = "states: passed: inputs and outputs of the graph; initial: each run begins as the first one"};
   state.choices = {"passed", "initial"};
   state.default_text = "passed";
+  buda::schema::OptionSpec signature{
+      .name = "signature",
+      .type = buda::schema::OptionType::text,
+      .summary = "the signature that is imported; where it is not given: the only one, serving_default, or that of the first subgraph"};
+  signature.default_text = "";
   registrar.add_frontend(
       {.name = "tflite",
        .summary = "TensorFlow Lite models (.tflite)",
-       .options = {arithmetic, state},
+       .options = {arithmetic, state, signature},
        .make = [](const buda::schema::OptionValues& options, buda::Host&) -> buda::Result<std::unique_ptr<buda::plugin::Frontend>> {
          ImportChoices choices;
          if (options.text("arithmetic") == "real") choices.arithmetic = Arithmetic::real;
          if (options.text("state") == "initial") choices.states = StateOption::initial;
-         return std::unique_ptr<buda::plugin::Frontend>(std::make_unique<TfliteFrontend>(choices));
+         return std::unique_ptr<buda::plugin::Frontend>(std::make_unique<TfliteFrontend>(choices, options.text("signature")));
        }});
 }
