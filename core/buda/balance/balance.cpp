@@ -117,7 +117,7 @@ void enumerate_models(const Problem& problem, const ModelOptions& options, const
   enumerate(alone);
 }
 
-// Whether some model of an op can read what comes from outside: inputs, parameters and constants.
+// Whether some model of an op can read its sources: inputs, parameters and constants.
 bool has_fitting_model(const Problem& problem, std::size_t op, const LegalModels& legal) {
   const OpId id(static_cast<OpId::rep>(op));
   return std::any_of(legal.models.begin(), legal.models.end(), [&](const OpModel& m) { return fits_with_sources(problem, id, m); });

@@ -54,15 +54,7 @@ class Forwarder {
       if (user != stages_.end() && user->second.segment == stage.segment && user->second.stage >= stage.stage) later.push_back(use);
     }
     if (later.empty()) return std::nullopt;
-    graph::GraphEditor editor(graph_, value.node);
-    const NodeId copy = editor.add("copy", "nop", {graph::Edge(value)}, {*graph_.type(value)});
-    // What else the tags ask for is asked of the op itself.
-    std::erase_if(graph_.node(copy).tags, [](const auto& tag) { return tag.first != graph::kSegment; });
-    for (const graph::Use& use : later) {
-      graph::Edge edge = graph_.node(use.node).inputs()[use.input];
-      edge.source = copy;
-      graph_.set_input(use.node, use.input, std::move(edge));
-    }
+    const NodeId copy = copy_for(graph_, value, later);
     stages_[copy] = {stage.segment, stage.stage, true};
     return copy;
   }
@@ -79,6 +71,19 @@ bool is_read_as_rows(const Graph& graph, NodeId input) {
     const std::string_view op = graph.node(use.node).op();
     return op == "tilizer" || op == "embedding";
   });
+}
+
+graph::NodeId copy_for(graph::Graph& graph, graph::ValueRef value, const std::vector<graph::Use>& uses) {
+  graph::GraphEditor editor(graph, value.node);
+  const graph::NodeId copy = editor.add("copy", "nop", {graph::Edge(value)}, {*graph.type(value)});
+  // What else the tags ask for is asked of the op itself.
+  std::erase_if(graph.node(copy).tags, [](const auto& tag) { return tag.first != graph::kSegment; });
+  for (const graph::Use& use : uses) {
+    graph::Edge edge = graph.node(use.node).inputs()[use.input];
+    edge.source = copy;
+    graph.set_input(use.node, use.input, std::move(edge));
+  }
+  return copy;
 }
 
 void forward_values(Graph& graph, std::vector<NodeId>& order, Stages& stages) {

@@ -22,6 +22,9 @@ struct OpStage {
   friend auto operator<=>(const OpStage&, const OpStage&) = default;
 };
 
+// Adds a nop for the value, which these uses read from then on.
+graph::NodeId copy_for(graph::Graph& graph, graph::ValueRef value, const std::vector<graph::Use>& uses);
+
 // Adds a nop for each value that is made in one stage, or read there first, and read in a later one; further stages read the copy of the
 // stage before. What stays where it is: parameters and constants, which every chip has, and inputs that are rows of datums. `order` becomes
 // one by stages, copies first; `stages` has all its ops. O(edges * stages).

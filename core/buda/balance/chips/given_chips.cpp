@@ -6,9 +6,7 @@
 #include <buda/balance/problem/segment_order.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/constraint_tags.hpp>
-#include <buda/graph/editor.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/placement.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -92,15 +90,7 @@ class ChipPlacer {
   }
 
   void copy(ValueRef value, const std::vector<graph::Use>& uses, const PlacedOnChip& place) {
-    graph::GraphEditor editor(graph_, value.node);
-    const NodeId copy = editor.add("copy", "nop", {graph::Edge(value)}, {*graph_.type(value)});
-    // What else the tags ask for is asked of the op itself.
-    std::erase_if(graph_.node(copy).tags, [](const auto& tag) { return tag.first != graph::kSegment; });
-    for (const graph::Use& use : uses) {
-      graph::Edge edge = graph_.node(use.node).inputs()[use.input];
-      edge.source = copy;
-      graph_.set_input(use.node, use.input, std::move(edge));
-    }
+    const NodeId copy = copy_for(graph_, value, uses);
     ops_[copy] = place;
     order_.push_back(copy);
     for (const graph::Use& use : uses) raise(use.node, place.level);
