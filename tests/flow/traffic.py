@@ -5,7 +5,8 @@
 
 NETLIST has its placement report beside it, PIPES_DIR what netlist2pipe made of it. For each epoch, the bytes of each DRAM channel by `netlist cost`, by the
 report and by `pipegen --report` must be equal, and those of the busiest network link equal within 10 %. Where over 4 MB move in an epoch, its busiest channel
-must not move over 1.25 times what channels move on average; likewise where over 2 MB are read before it.
+must not move over 1.25 times what channels move on average; likewise where over 2 MB are read before it. Where
+over 1 MB are read in both times, 1.45 times.
 """
 import json
 import pathlib
@@ -17,6 +18,8 @@ KINDS = ("read", "written", "before", "after")
 MOST_TO_MEAN, LINK_TOLERANCE = 1.25, 0.1
 # Less is not judged: it takes less time than the change to an epoch, and consists of few buffers. Fewer bytes are more buffers before an epoch.
 LEAST_RUNNING, LEAST_BEFORE = 4_000_000, 2_000_000
+# Both together are less even: where one time has few buffers, the other does not make up for it.
+LEAST_READ, MOST_TOGETHER = 1_000_000, 1.45
 
 
 def epoch_number(pipes):
@@ -59,13 +62,15 @@ def objections(cost, reported, streams, inputs):
     before = [channel[KINDS.index("before")] for channel in channels]
     running = [channel[KINDS.index("read")] + channel[KINDS.index("written")] for channel in channels]
     if sum(before) > LEAST_BEFORE:
-        yield from uneven("before the epoch", before)
+        yield from uneven("before the epoch", before, MOST_TO_MEAN)
     if sum(running) > LEAST_RUNNING:
-        yield from uneven("while it runs", running)
+        yield from uneven("while it runs", running, MOST_TO_MEAN)
+    if sum(before) + sum(channel[KINDS.index("read")] for channel in channels) > LEAST_READ:
+        yield from uneven("in both times", [sum(channel) for channel in channels], MOST_TOGETHER)
 
 
-def uneven(when, loads):
-    if max(loads) * len(loads) > MOST_TO_MEAN * sum(loads):
+def uneven(when, loads, most):
+    if max(loads) * len(loads) > most * sum(loads):
         yield f"the busiest channel moves {max(loads) * len(loads) / sum(loads):.2f} times the mean {when}: {loads}"
 
 
