@@ -1,5 +1,5 @@
-// Small problems on 3x3 workers, solved by trying everything: no bound is above the best plan, the search finds it or comes close, and what
-// is said not to fit does not.
+// Small problems on 3x3 workers, solved by trying everything: no bound is above the best plan, the search finds it, and what is said not to
+// fit does not.
 #include "unit/balance/fixture.hpp"
 #include "unit/balance/random_graph.hpp"
 
@@ -21,12 +21,12 @@ namespace {
 
 constexpr double kNoPlan = std::numeric_limits<double>::infinity();
 
-// Nine workers of an n150, some of them with little memory.
-device::DeviceDescriptor small_chip(bool has_little_memory) {
+// Nine workers of an n150, some of them with little memory: it may not even hold the tiles of one step.
+device::DeviceDescriptor small_chip(std::uint64_t seed) {
   device::DeviceDescriptor out = board("n150");
   out.workers.x.resize(3);
   out.workers.y.resize(3);
-  if (has_little_memory) out.l1.size = out.l1.operands_begin + out.l1.reserved_end + (112u << 10);
+  if (seed % 5 == 0) out.l1.size = out.l1.operands_begin + out.l1.reserved_end + (static_cast<std::uint32_t>(4 + seed % 27 * 4) << 10);
   return out;
 }
 
@@ -261,11 +261,11 @@ void expect_misfits(const Failure& failure, std::uint64_t seed, const device::De
 }
 
 TEST(Oracle, BoundsSearchAndMisfitsAgainstAllPlans) {
-  const SeedRange seeds = seeds_wanted(25);
-  std::size_t solved = 0, equal = 0, within = 0, misfits = 0, estimated = 0, left_out = 0;
-  double worst = 0, sum = 0, bound_gap = 0;
+  const SeedRange seeds = seeds_wanted(60);
+  std::size_t solved = 0, misfits = 0, estimated = 0, left_out = 0;
+  double bound_gap = 0;
   for (std::uint64_t seed = seeds.first; seed < seeds.end(); ++seed) {
-    const device::DeviceDescriptor chip = small_chip(seed % 5 == 0);
+    const device::DeviceDescriptor chip = small_chip(seed);
     Spread search;
     auto plan = balance_on(chip, seed, search);
     if (!plan) {
@@ -283,28 +283,20 @@ TEST(Oracle, BoundsSearchAndMisfitsAgainstAllPlans) {
     const auto bound = static_cast<double>(plan->report.totals.schedule_bound->cycles);
     EXPECT_LE(bound, optimum) << "seed " << seed;
     EXPECT_LE(static_cast<double>(plan->report.totals.universal_bound->cycles), optimum) << "seed " << seed;
-    const double gap = cycles / optimum - 1;
+    EXPECT_EQ(cycles, optimum) << "seed " << seed << ", bound " << bound;
     if (!oracle.is_complete()) {
       ++left_out;
       continue;
     }
     ++solved;
     estimated += oracle.estimated();
-    equal += gap < 1e-9 ? 1 : 0;
-    within += gap < 0.05 ? 1 : 0;
-    sum += gap;
-    worst = std::max(worst, gap);
     bound_gap += optimum / bound - 1;
-    if (!seeds.is_usual)
-      std::printf("seed %3d: %8.0f, best %8.0f (%.1f %%), bound %8.0f\n", static_cast<int>(seed), cycles, optimum, 100 * gap, bound);
   }
   const auto count = static_cast<double>(std::max<std::size_t>(solved, 1));
-  std::printf(
-      "%zu solved, %zu equal to the best, %zu within 5 %%; mean gap %.2f %%, worst %.1f %%; best above bound by %.1f %%; %zu do not fit, "
-      "%zu are too large; "
-      "%zu estimates\n",
-      solved, equal, within, 100 * sum / count, 100 * worst, 100 * bound_gap / count, misfits, left_out, estimated);
-  EXPECT_GT(solved, 10u);
+  std::printf("%zu solved, best above bound by %.1f %%; %zu do not fit, %zu are too large; %zu estimates\n", solved,
+              100 * bound_gap / count, misfits, left_out, estimated);
+  EXPECT_GT(solved, seeds.is_usual ? 40u : 0u);
+  if (seeds.is_usual) EXPECT_GT(misfits, 3u);
 }
 
 }  // namespace

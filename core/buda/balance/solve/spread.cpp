@@ -31,7 +31,7 @@ constexpr std::size_t kMostKinds = 4;
 constexpr double kBudgets[] = {1, 1, 2.5, 5};
 // Problems of which all plans are tried, within a budget of a tenth of a second; with more effort, of seconds.
 constexpr std::size_t kFewOps = 12, kSeveralOps = 24;
-constexpr TryAllBudget kSmallBudget{20'000, 100};
+constexpr TryAllBudget kSmallBudget{20'000, 20'000};
 
 using Searches = std::vector<std::unique_ptr<Search>>;
 

@@ -1,4 +1,5 @@
-// Depth first over ops; a branch ends where its ops alone take as long as the best plan.
+// Branch and bound: all choices whose ops and buffers alone are faster than a known plan, and then their estimates, the most promising
+// first.
 #include <buda/balance/solve/try_all.hpp>
 
 #include <buda/balance/cost/cost.hpp>
@@ -12,12 +13,34 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
 
 namespace buda::balance {
 namespace {
 
 // Places in which a choice is estimated, at most.
-constexpr std::size_t kTriedPlaces = 30;
+constexpr std::size_t kTriedPlaces = 40;
+// Choices that are kept for an estimate, at most.
+constexpr std::size_t kMostChoices = 4000;
+
+struct BoundedChoice {
+  double least = 0;        // cycles below which no estimate of it is
+  std::size_t number = 0;  // in the order in which they were found
+  Choice choice;
+  friend bool operator<(const BoundedChoice& a, const BoundedChoice& b) {
+    return std::pair(a.least, a.number) < std::pair(b.least, b.number);
+  }
+};
+
+// Good plans come early then, and leave little to try.
+std::vector<const OpModel*> fastest_first(std::span<const OpModel> models) {
+  std::vector<const OpModel*> out;
+  for (const OpModel& model : models) out.push_back(&model);
+  std::stable_sort(out.begin(), out.end(), [](const OpModel* a, const OpModel* b) { return a->cycles < b->cycles; });
+  return out;
+}
 
 class TryAll {
  public:
@@ -27,16 +50,24 @@ class TryAll {
         flow_(context, links),
         budget_(budget),
         inputs_(std::max(context.problem().microbatch, 1)),
-        least_(least) {}
+        least_(least) {
+    for (OpId op : context.schedule()) models_.push_back(fastest_first(context.models(op)));
+  }
 
   std::optional<Choice> run() {
     if (!context_.schedule().empty()) context_.rewind(context_.schedule().front());
     extend(0, 0, 0);
+    std::sort_heap(choices_.begin(), choices_.end());
+    for (BoundedChoice& bounded : choices_) {
+      if (bounded.least >= least_ || is_over()) break;
+      tried_places_ = 0;
+      if (estimate(bounded.choice) > bounded.least) move(bounded.choice, 0, bounded.least);
+    }
     return std::move(best_);
   }
 
  private:
-  bool is_over() const { return budget_.placements == 0 || budget_.estimates == 0; }
+  bool is_over() const { return budget_.placements <= 0 || budget_.estimated_cores <= 0; }
 
   // The present epoch, which ends before number `end`, as the report counts it but for paths.
   double epoch_cycles(std::size_t end) {
@@ -60,7 +91,7 @@ class TryAll {
     const auto& schedule = context_.schedule();
     if (next == schedule.size()) {
       const double cycles = before + epoch_cycles(next);
-      if (cycles < least_) try_choice(cycles);
+      if (cycles < least_) keep(cycles);
       return;
     }
     try_models(next, before, slowest, false);
@@ -73,9 +104,10 @@ class TryAll {
 
   void try_models(std::size_t next, double before, double slowest, bool in_new_epoch) {
     const OpId op = context_.schedule()[next];
-    for (const OpModel& model : context_.models(op)) {
+    for (const OpModel* candidate : models_[next]) {
+      const OpModel& model = *candidate;
       const double most = std::max(slowest, std::round(model.cycles));
-      if (before + kEpochChangeCycles + inputs_ * most >= least_ || is_over()) continue;
+      if (before + kEpochChangeCycles + inputs_ * most >= least_ || is_over()) break;
       if (in_new_epoch) context_.next_epoch();
       --budget_.placements;
       if (!context_.place(op, model)) continue;
@@ -92,17 +124,22 @@ class TryAll {
     context_.place_at(op, placed.model, placed.place);
   }
 
-  // `by_ops`: what the choice takes at least.
-  void try_choice(double by_ops) {
+  // The choice that stands, which takes `least` cycles or more, if it is among the most promising ones.
+  void keep(double least) {
+    if (choices_.size() == kMostChoices && choices_.front().least <= least) return;
     auto choice = context_.choice();
     if (!choice) return;
-    tried_places_ = 0;
-    if (estimate(*choice) > by_ops) move(*choice, 0, by_ops);
+    if (choices_.size() == kMostChoices) {
+      std::pop_heap(choices_.begin(), choices_.end());
+      choices_.pop_back();
+    }
+    choices_.push_back({least, found_++, std::move(*choice)});
+    std::push_heap(choices_.begin(), choices_.end());
   }
 
   double estimate(const Choice& choice) {
-    if (budget_.estimates == 0) return 0;
-    --budget_.estimates;
+    if (budget_.estimated_cores <= 0) return 0;
+    for (const PlacedOp& op : choice.ops) budget_.estimated_cores -= op.model.cores();
     const auto epochs = context_.estimate(choice);
     if (!epochs) return std::numeric_limits<double>::infinity();
     const double cycles = std::accumulate(epochs->begin(), epochs->end(), 0.0);
@@ -114,8 +151,8 @@ class TryAll {
   }
 
   // The ops from number `next` on in all places.
-  void move(Choice& choice, std::size_t next, double by_ops) {
-    if (by_ops >= least_ || tried_places_ >= kTriedPlaces || is_over()) return;
+  void move(Choice& choice, std::size_t next, double by_models) {
+    if (by_models >= least_ || tried_places_ >= kTriedPlaces || is_over()) return;
     if (next == choice.ops.size()) {
       ++tried_places_;
       estimate(choice);
@@ -131,7 +168,7 @@ class TryAll {
           return p.epoch == original.epoch && Placer::rect_of(p.model.grid, p.place).overlaps(own);
         };
         if (std::none_of(choice.ops.begin(), choice.ops.begin() + static_cast<std::ptrdiff_t>(next), is_in_the_way))
-          move(choice, next + 1, by_ops);
+          move(choice, next + 1, by_models);
       }
     choice.ops[next] = original;
   }
@@ -141,6 +178,9 @@ class TryAll {
   FlowTimes flow_;
   TryAllBudget budget_;
   double inputs_, least_;
+  std::vector<std::vector<const OpModel*>> models_;  // by number in the schedule
+  std::vector<BoundedChoice> choices_;               // a heap, the least promising first
+  std::size_t found_ = 0;
   std::optional<Choice> best_;
   std::size_t tried_places_ = 0;
 };

@@ -4,14 +4,15 @@
 #include <buda/balance/solve/link_loads.hpp>
 #include <buda/balance/solve/policy.hpp>
 
-#include <cstddef>
+#include <cstdint>
 #include <optional>
 
 namespace buda::balance {
 
-// How much may be tried: ops placed, and choices estimated. Counts, not seconds: the same input gives the same plan.
+// How much may be tried. Counts, not seconds: the same input gives the same plan.
 struct TryAllBudget {
-  std::size_t placements = 400'000, estimates = 600;
+  std::int64_t placements = 400'000;      // of ops
+  std::int64_t estimated_cores = 40'000;  // cores of all ops of a choice, for each choice that is estimated: as long as that takes
 };
 
 // The choice of the fewest cycles of all inputs, by the context's estimate; nothing if none has fewer than `least`. All cuts of the
