@@ -18,6 +18,7 @@
 #include <filesystem>
 #include <memory>
 #include <set>
+#include <system_error>
 #include <utility>
 
 namespace buda::kernels {
@@ -243,7 +244,9 @@ class Build {
 Result<KernelSet> build_kernels(const netlist::Netlist& netlist, const BuildOptions& options, Host& host) {
   if (options.prints && options.zones)
     return input_error("KC012", {}, "DPRINT and zones cannot be compiled together: printing takes the time that zones tell");
-  BUDA_ASSIGN(const auto scratch, io::TemporaryDirectory::make("", "openbuda-kernels-"));
+  std::error_code ignored;  // then it is the current folder
+  const std::string parent = std::filesystem::temp_directory_path(ignored).string();
+  BUDA_ASSIGN(const auto scratch, io::TemporaryDirectory::make(parent, "openbuda-kernels-"));
   return Build(options, host, scratch.path()).run(netlist);
 }
 

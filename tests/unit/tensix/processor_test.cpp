@@ -81,7 +81,7 @@ TEST(Processor, RunsProgramsOfStockCompilersWithTheResultsOfThisMachine) {
       expected.push_back(r);
   const auto compilers = tensix::test::compilers();
   if (compilers.empty()) GTEST_SKIP() << "no compiler for RISC-V";
-  auto scratch = io::TemporaryDirectory::make("", "buda-processor-");
+  auto scratch = io::TemporaryDirectory::make("/tmp", "buda-processor-");
   ASSERT_TRUE(scratch.ok());
   auto files = io::make_real_file_system();
   ASSERT_TRUE(files->write(scratch->path() + "/main.cpp", kMain).ok());
