@@ -1,4 +1,5 @@
 // Target `tensix`: executes compiled kernels instruction by instruction.
+#include "debug/named_places.hpp"
 #include "debug/trace_file.hpp"
 #include "kernel_cycles.hpp"
 #include "simulated_core.hpp"
@@ -60,6 +61,7 @@ class TensixTarget final : public runtime::Target {
       return d;
     }
     BUDA_TRY(check_zones(kernels));
+    BUDA_TRY(tensix::check_named_places(run_.debug, program.netlist, kernels));
     auto cores = std::make_shared<Cores>();
     cores->kernels = std::move(kernels);
     cores->l1 = descriptor.l1;

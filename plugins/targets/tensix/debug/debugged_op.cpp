@@ -2,23 +2,13 @@
 #include "debugged_op.hpp"
 
 #include <buda/base/text.hpp>
-#include <buda/kernels/elf.hpp>
-#include <buda/kernels/source_lines.hpp>
 
 #include <algorithm>
 
 namespace buda::tensix {
 
 void DebuggedOp::read_lines(const kernels::CompiledKernel& kernel) {
-  if (!options_.debug.any()) return;
-  for (std::size_t t = 0; t < kThreads; ++t) {
-    const std::string_view elf = kernel.executables[t].view();
-    const auto program = kernels::parse_executable(elf, kernel.id);
-    if (!program) continue;  // the run says so
-    std::vector<std::uint32_t> addresses;
-    for (std::uint32_t at = 0; at + 4 <= program->code.size(); at += 4) addresses.push_back(program->code_address + at);
-    lines_.programs[t] = {program->code_address, kernels::source_of(elf, addresses).lines};
-  }
+  if (options_.debug.any()) lines_ = lines_of(kernel);
 }
 
 std::unique_ptr<Debugger> DebuggedOp::look_at(Core& core, GridCoord place) const {

@@ -66,11 +66,6 @@ std::string values_of(const ProcessorStep& step) {
 
 }  // namespace
 
-std::string_view KernelLines::Program::at(std::uint32_t address) const {
-  const std::size_t index = (address - begin) / 4;
-  return address >= begin && index < lines.size() ? std::string_view(lines[index]) : std::string_view();
-}
-
 Debugger::Debugger(const Core& core, const DebugSettings& settings, const KernelLines& lines, bool traces)
     : core_(core), settings_(settings), lines_(lines), traces_(traces) {}
 
@@ -141,14 +136,6 @@ std::vector<std::uint32_t> Debugger::watched(const Watch& watch) const {
   }
   const auto row = c.dest.words(watch.which);
   return {row.begin(), row.end()};
-}
-
-bool names_line(std::string_view chain, std::string_view line) {
-  for (std::size_t at = chain.find(line); at != std::string_view::npos; at = chain.find(line, at + 1)) {
-    const std::size_t end = at + line.size();
-    if ((at == 0 || chain[at - 1] == ' ' || chain[at - 1] == '/') && (end == chain.size() || chain[end] == ',')) return true;
-  }
-  return false;
 }
 
 std::string state_of(const Core& core) {

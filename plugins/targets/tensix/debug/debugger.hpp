@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../core.hpp"
+#include "kernel_lines.hpp"
 #include "observer.hpp"
 #include "settings.hpp"
 
@@ -12,16 +13,6 @@
 #include <vector>
 
 namespace buda::tensix {
-
-// Where the instructions of a kernel's programs are in their sources, by thread.
-struct KernelLines {
-  struct Program {
-    std::uint32_t begin = 0;
-    std::vector<std::string> lines;  // of each instruction
-    std::string_view at(std::uint32_t address) const;
-  };
-  std::array<Program, kThreads> programs;
-};
 
 class Debugger final : public Observer {
  public:
@@ -50,9 +41,6 @@ class Debugger final : public Observer {
   std::string trace_;
   std::size_t written_ = 0;  // lines
 };
-
-// Whether a chain of lines ("matmul.h:88, core.h:16") has this one.
-bool names_line(std::string_view chain, std::string_view line);
 
 // Registers, semaphores, banks and counters of a core that has stopped, line by line.
 std::string state_of(const Core& core);
