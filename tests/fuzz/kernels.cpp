@@ -10,6 +10,7 @@
 #include <buda/kernels/kernel_set.hpp>
 #include <tensix/core.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -22,6 +23,8 @@ using namespace buda;
 constexpr std::size_t kL1 = 128 * 1024;
 constexpr std::array<std::uint32_t, tensix::kThreads> kEntries = {0x1000, 0x2000, 0x3000};
 constexpr std::uint32_t kMostOfThread = 0x1000;  // bytes of a program
+// Calls of advance, each of which lets an endless loop execute 2,000 instructions. Most programs that go wrong at all do so in the first.
+constexpr int kCalls = 8;
 
 // A failure must have something to say, and saying it must work.
 template <class T>
@@ -33,11 +36,19 @@ bool check(const Result<T>& r) {
   return false;
 }
 
+// One for all inputs, since making one takes as long as running a short program; as if it were new.
+tensix::Core& empty_core() {
+  static tensix::Core core(kL1);
+  std::fill(core.l1().begin(), core.l1().end(), std::uint8_t{0});
+  core.checks.on = true;
+  core.checks.ignored = {};
+  return core;
+}
+
 // For a while; a fault, and where threads stand, must be text.
 void run(tensix::Core& core, const std::array<std::uint32_t, tensix::kThreads>& entries) {
-  constexpr int kTurns = 40;
   core.reset(entries);
-  for (int i = 0; i < kTurns; ++i) {
+  for (int i = 0; i < kCalls; ++i) {
     if (core.advance().fault) {
       if (core.fault().empty() || core.place(core.fault_thread()).empty()) std::abort();
       return;
@@ -54,7 +65,7 @@ void run(tensix::Core& core, const std::array<std::uint32_t, tensix::kThreads>& 
   for (std::size_t t = 0; t < tensix::kThreads; ++t) static_cast<void>(check(kernels::check_executable(text, t, "f.elf")));
   const auto program = kernels::parse_executable(text, "f.elf");
   if (!check(program)) return;
-  tensix::Core core(kL1);
+  tensix::Core& core = empty_core();
   for (const kernels::Segment& s : program->segments)
     if (s.address < kL1 && s.bytes.size() <= kL1 - s.address) std::memcpy(core.l1().data() + s.address, s.bytes.data(), s.bytes.size());
   run(core, {program->entry, program->entry, program->entry});
@@ -71,7 +82,7 @@ void run(tensix::Core& core, const std::array<std::uint32_t, tensix::kThreads>& 
 // The same program for every processor, from different places.
 [[maybe_unused]] void fuzz_program(const std::string& text) {
   if (text.empty()) return;
-  tensix::Core core(kL1);
+  tensix::Core& core = empty_core();
   core.checks.on = text[0] % 2 == 0;
   for (std::uint32_t at : kEntries)
     std::memcpy(core.l1().data() + at, text.data() + 1, std::min<std::size_t>(text.size() - 1, kMostOfThread));
@@ -81,7 +92,7 @@ void run(tensix::Core& core, const std::array<std::uint32_t, tensix::kThreads>& 
 // Records of five bytes: an instruction of the coprocessor for a thread, or a word of configuration that stands before it begins.
 [[maybe_unused]] void fuzz_instructions(const std::string& text) {
   if (text.empty()) return;
-  tensix::Core core(kL1);
+  tensix::Core& core = empty_core();
   core.checks.on = text[0] % 2 == 0;
   std::array<std::uint32_t, tensix::kThreads> ends = kEntries;
   std::string stores;
@@ -104,7 +115,7 @@ void run(tensix::Core& core, const std::array<std::uint32_t, tensix::kThreads>& 
     std::memcpy(&word, stores.data() + i + 1, 4);
     core.coprocessor().config.word(0, static_cast<std::uint8_t>(stores[i]) % tensix::Config::kWords) = word;
   }
-  for (int i = 0; i < 40; ++i)
+  for (int i = 0; i < kCalls; ++i)
     if (core.advance().fault) {
       if (core.fault().empty()) std::abort();
       return;
