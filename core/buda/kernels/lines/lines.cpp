@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -81,8 +82,12 @@ std::string lines_of(Dwarf* info, std::uint32_t address) {
   }
   for (Line& call : calls_at(unit, address)) lines.push_back(std::move(call));
   std::string text;
-  for (auto line = lines.rbegin(); line != lines.rend(); ++line)
-    if (!line->is_frame) text += cat(text.empty() ? "" : ", ", line->text);
+  std::string_view last;  // a template that calls itself is there once
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
+    if (line->is_frame || line->text == last) continue;
+    text += cat(text.empty() ? "" : ", ", line->text);
+    last = line->text;
+  }
   return text;
 }
 
