@@ -108,7 +108,7 @@ class Differ {
     auto describe = [](const Boxed<Value>& v) { return v ? v->tensor.describe() : "none"; };
     if (describe(a) != describe(b)) {
       change(where, "value", describe(a), describe(b));
-    } else if (a && a->tensor.bytes().data() != b->tensor.bytes().data() && !(a->tensor == b->tensor)) {
+    } else if (a && a->tensor.memory().data() != b->tensor.memory().data() && !(a->tensor == b->tensor)) {
       found_.push_back(cat("~ ", where, " value: other elements"));
     }
   }

@@ -68,6 +68,7 @@ const schema::Record<TensorRecord>& describe(const TensorRecord*) {
           .optional("tensor", &TensorRecord::tensor, "its name in that file, where it is another one")
           .optional("offset", &TensorRecord::offset, "where in the file the bare elements begin, in bytes")
           .optional("file_size", &TensorRecord::file_size, "with 'offset': bytes of the file, which show whether it was replaced")
+          .optional("hex", &TensorRecord::hex, "with 'offset': the elements' bytes are text there, two hexadecimal digits each")
           .optional("data", &TensorRecord::data, "elements in row-major order, little endian, as base64")
           .optional("values", &TensorRecord::values,
                     "elements in row-major order as numbers, in one flat list; for tensors written by hand");

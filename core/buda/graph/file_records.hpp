@@ -77,6 +77,7 @@ struct TensorRecord {
   std::string tensor;
   std::optional<std::int64_t> offset;
   std::optional<std::int64_t> file_size;
+  bool hex = false;
   DataView data;
   ValuesView values;
   friend bool operator==(const TensorRecord&, const TensorRecord&) = default;

@@ -150,7 +150,7 @@ class GraphReader {
       return input_error("GR022", loc,
                          cat("the tensor '", record.name, "': 'offset' and 'file_size' belong together, and instead of 'tensor'"));
     BUDA_ASSIGN(const io::Bytes* bytes, bare_file(file, loc));
-    RawPlace place{*record.offset, *record.file_size};
+    RawPlace place{*record.offset, *record.file_size, record.hex};
     // A file that was replaced is told of once, not for each of its tensors.
     if (place.file_size != static_cast<std::int64_t>(bytes->size()) && !replaced_.insert(file).second)
       return Failure(std::vector<Diagnostic>{});

@@ -21,10 +21,10 @@ namespace {
 // Safetensors keep a text map under this name.
 constexpr std::string_view kReservedTensorName = "__metadata__";
 
-// What makes two values the same tensor of the file: same bytes in memory, read in the same way.
+// What makes two values the same tensor of the file: the same memory, read in the same way.
 using TensorKey = std::tuple<const char*, std::size_t, DType, Shape>;
 
-TensorKey key_of(const Tensor& t) { return {t.bytes().data(), t.bytes().size(), t.dtype(), t.shape()}; }
+TensorKey key_of(const Tensor& t) { return {t.memory().data(), t.memory().size(), t.dtype(), t.shape()}; }
 
 struct WrittenTensor {
   std::string name;
@@ -148,6 +148,7 @@ Result<void> write_graph(io::FileSystem& fs, const Graph& graph, const std::stri
       if (source->raw) {
         record.offset = source->raw->offset;
         record.file_size = source->raw->file_size;
+        record.hex = source->raw->hex;
       } else if (source->name != t.name) {
         record.tensor = source->name;
       }

@@ -16,9 +16,9 @@ void refer_to_file(Graph& graph, const io::Bytes& file, const std::string& path)
   for (NodeId id : graph.ids()) {
     auto& value = graph.node(id).value;
     if (!value || value->source) continue;
-    std::string_view bytes = value->tensor.bytes();
+    const std::string_view bytes = value->tensor.memory();
     if (bytes.empty() || !not_after(begin, bytes.data()) || !not_after(bytes.data() + bytes.size(), end)) continue;
-    value->source = TensorSource{path, "", RawPlace{bytes.data() - begin, static_cast<std::int64_t>(file.size())}};
+    value->source = TensorSource{path, "", RawPlace{bytes.data() - begin, static_cast<std::int64_t>(file.size()), value->tensor.is_text()}};
   }
 }
 

@@ -39,6 +39,7 @@ const schema::Record<PlanParameter>& describe(const PlanParameter*) {
           .optional("tensor", &PlanParameter::tensor, "name in that file")
           .optional("offset", &PlanParameter::offset, "instead of 'tensor': where in the file the bare elements begin, in bytes")
           .optional("file_size", &PlanParameter::file_size, "with 'offset': bytes of the file, which show whether it was replaced")
+          .optional("hex", &PlanParameter::hex, "with 'offset': the elements' bytes are text there, two hexadecimal digits each")
           .optional("dtype", &PlanParameter::dtype, "with 'offset': element type, as safetensors spells it")
           .required("shape", &PlanParameter::shape, "shape in the model; the file's tensor has as many elements")
           .optional("transforms", &PlanParameter::transforms, "steps from the tensor to the queue");

@@ -40,6 +40,7 @@ struct PlanParameter {
   std::vector<Transform> transforms;
   std::string dtype = {};
   std::optional<std::int64_t> offset = {}, file_size = {};  // bytes
+  bool hex = false;                                         // as text
   friend bool operator==(const PlanParameter&, const PlanParameter&) = default;
 };
 

@@ -213,7 +213,7 @@ Result<Tensor> bare_tensor(const host_plan::PlanParameter& p, const io::Bytes& b
   if (!p.tensor.empty() || !p.offset || !p.file_size || !dtype)
     return input_error("RT002", {},
                        cat("parameter '", p.name, "': 'offset', 'file_size' and a 'dtype' belong together, and instead of 'tensor'"));
-  auto tensor = raw_tensor(bytes, folder + p.file, {*p.offset, *p.file_size}, *dtype, Shape(p.shape));
+  auto tensor = raw_tensor(bytes, folder + p.file, {*p.offset, *p.file_size, p.hex}, *dtype, Shape(p.shape));
   if (!tensor) {
     for (auto& d : tensor.failure().diagnostics()) d.message = cat("parameter '", p.name, "': the file ", d.message);
   }

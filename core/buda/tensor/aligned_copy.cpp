@@ -3,8 +3,8 @@
 
 #include <buda/io/mapped_memory.hpp>
 #include <buda/tensor/aligned_memory.hpp>
+#include <buda/tensor/hex_text.hpp>
 
-#include <algorithm>
 #include <cstring>
 #include <new>
 
@@ -12,13 +12,20 @@ namespace buda::detail {
 
 const char* AlignedCopy::data() {
   std::call_once(made_, [&] {
-    auto memory = allocate_aligned(from_.size());
+    auto memory = allocate_aligned(size());
     if (!memory) throw std::bad_alloc();
     constexpr std::size_t kPart = std::size_t{4} << 20;
+    char* to = memory.get();
     for (std::size_t at = 0; at < from_.size(); at += kPart) {
-      io::Bytes part = from_.slice(at, std::min(kPart, from_.size() - at));
-      std::memcpy(memory.get() + at, part.data(), part.size());
-      io::release_mapped(part.view());
+      const std::string_view part = from_.view().substr(at, kPart);
+      if (form_ == From::hex) {
+        decode_hex(part, to);
+        to += part.size() / 2;
+      } else {
+        std::memcpy(to, part.data(), part.size());
+        to += part.size();
+      }
+      io::release_mapped(part);
     }
     memory_ = std::move(memory);
   });

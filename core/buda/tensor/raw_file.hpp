@@ -1,4 +1,4 @@
-// Tensors that lie bare in a file of any format: their elements, row-major and little endian, from some byte on.
+// Tensors that lie bare in a file of any format: their elements, row-major and little endian, from some byte on, as bytes or as text.
 #pragma once
 
 #include <buda/diag/result.hpp>
@@ -18,6 +18,7 @@ namespace buda {
 struct RawPlace {
   std::int64_t offset = 0;  // bytes
   std::int64_t file_size = 0;
+  bool hex = false;  // two hexadecimal digits for each byte of the elements
   friend auto operator<=>(const RawPlace&, const RawPlace&) = default;
 };
 

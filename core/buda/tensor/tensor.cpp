@@ -3,7 +3,9 @@
 
 #include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
+#include <buda/io/mapped_memory.hpp>
 #include <buda/tensor/aligned_memory.hpp>
+#include <buda/tensor/hex_text.hpp>
 #include <buda/tensor/visit.hpp>
 
 #include <algorithm>
@@ -136,9 +138,7 @@ template Tensor::Tensor(Shape, std::vector<BFloat16>);
 template Tensor::Tensor(Shape, std::vector<float>);
 template Tensor::Tensor(Shape, std::vector<double>);
 
-bool operator==(const Tensor& a, const Tensor& b) {
-  return a.dtype_ == b.dtype_ && a.shape_ == b.shape_ && a.bytes() == b.bytes();
-}
+bool operator==(const Tensor& a, const Tensor& b) { return a.dtype_ == b.dtype_ && a.shape_ == b.shape_ && a.bytes() == b.bytes(); }
 
 std::optional<std::int64_t> tensor_bytes(DType dtype, const Shape& shape) {
   auto volume = shape.volume();
@@ -167,6 +167,25 @@ Result<Tensor> Tensor::from_bytes(DType dtype, Shape shape, io::Bytes bytes) {
   Tensor out(dtype, std::move(shape), bytes, bytes.size() / dtype_size(dtype));
   if (reinterpret_cast<std::uintptr_t>(bytes.data()) % dtype_size(dtype) != 0)
     out.aligned_ = std::make_shared<detail::AlignedCopy>(std::move(bytes));
+  return out;
+}
+
+Result<Tensor> Tensor::from_hex(DType dtype, Shape shape, io::Bytes digits) {
+  auto size = tensor_bytes(dtype, shape);
+  if (!size) return no_volume(dtype, shape);
+  if (static_cast<std::uint64_t>(*size) != digits.size() / 2 || digits.size() % 2 != 0)
+    return input_error("TN003", {},
+                       cat("a tensor of shape ", shape.text(), " and type ", dtype_name(dtype), " takes ", *size,
+                           " bytes of two hexadecimal digits each, not ", digits.size(), " characters"));
+  if (digits.empty()) return from_bytes(dtype, std::move(shape), {});
+  constexpr std::size_t kPart = std::size_t{4} << 20;
+  for (std::size_t at = 0; at < digits.size(); at += kPart) {
+    const std::string_view part = digits.view().substr(at, kPart);
+    if (!is_hex(part)) return input_error("TN016", {}, "the text of a tensor's elements has other characters than hexadecimal digits");
+    io::release_mapped(part);
+  }
+  Tensor out(dtype, std::move(shape), {}, static_cast<std::size_t>(*size) / dtype_size(dtype));
+  out.aligned_ = std::make_shared<detail::AlignedCopy>(std::move(digits), detail::AlignedCopy::From::hex);
   return out;
 }
 

@@ -83,12 +83,19 @@ class Tensor {
   // The bytes must be exactly as many as dtype and shape say. They are shared; where they are not aligned, as<T>() copies them when it is
   // first called.
   static Result<Tensor> from_bytes(DType dtype, Shape shape, io::Bytes bytes);
+  // The same for bytes that are text, two hexadecimal digits each. It is decoded when the bytes are first asked for, which may throw
+  // std::bad_alloc; that all of it are digits is asked here.
+  static Result<Tensor> from_hex(DType dtype, Shape shape, io::Bytes digits);
 
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
   std::size_t size() const { return size_; }  // elements
   // Not necessarily aligned.
-  std::string_view bytes() const { return bytes_.view(); }
+  std::string_view bytes() const { return is_text() ? aligned_->view() : bytes_.view(); }
+  // Whether it is one of from_hex.
+  bool is_text() const { return bytes_.data() == nullptr && aligned_; }
+  // The memory that its copies share: the bytes, or the text that they are decoded from.
+  std::string_view memory() const { return is_text() ? aligned_->from() : bytes_.view(); }
 
   // The elements, aligned. T must be the type of this dtype; a program that may meet others asks dtype() first, or visit_dtype (visit.hpp).
   template <class T>
@@ -122,7 +129,7 @@ class Tensor {
   DType dtype_ = DType::f32;
   Shape shape_;
   std::size_t size_ = 0;
-  io::Bytes bytes_;
+  io::Bytes bytes_;                               // null where they are decoded from text
   std::shared_ptr<detail::AlignedCopy> aligned_;  // where bytes_ are not
 };
 

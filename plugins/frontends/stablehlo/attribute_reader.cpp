@@ -217,8 +217,9 @@ Result<Attribute> AttributeReader::number(bool typed) {
 std::optional<std::string_view> AttributeReader::resource(std::string_view name) {
   if (!aliases_->resources) {
     auto& all = aliases_->resources.emplace();
-    const auto at = aliases_->file.rfind("{-#");
-    Lexer lexer(at == std::string_view::npos ? "" : aliases_->file.substr(at + 3));
+    const std::string_view file = aliases_->file.view();
+    const auto at = file.find("{-#");  // from the front, since what is behind is long
+    Lexer lexer(at == std::string_view::npos ? "" : file.substr(at + 3));
     std::string_view last;
     while (lexer.peek().kind != Token::Kind::end) {
       const Token token = lexer.next();
@@ -254,7 +255,7 @@ Result<Attribute> AttributeReader::constant(std::string_view kind) {
     digits = resource(trim(text));
     if (!digits) return error(cat("a resource '", trim(text), "' of the file before this"));
   }
-  auto dense = digits ? dense_of_hex(*digits, of) : parse_dense(text, of);
+  auto dense = digits ? dense_of_hex(*digits, of, aliases_->file) : parse_dense(text, of, aliases_->file);
   if (!dense) return module_->error("SH010", dense.failure().diagnostics()[0].message, lexer_->peek().line);
   return Attribute{std::make_shared<const Dense>(std::move(*dense))};
 }

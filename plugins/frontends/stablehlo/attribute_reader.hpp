@@ -4,11 +4,13 @@
 #include "lexer.hpp"
 #include "module.hpp"
 
+#include <buda/io/bytes.hpp>
+
 namespace buda::stablehlo {
 
 // Names that the file gives to attributes and types (#map = …, !t = …), and its resources of constants (dense_resource<name>).
 struct Aliases {
-  std::string_view file;  // whole: resources stand at its end, and are looked for where the first is used
+  io::Bytes file;  // whole: resources stand at its end, and are looked for where the first is used
   std::map<std::string, Attribute, std::less<>> attributes;
   std::map<std::string, Type, std::less<>> types;
   std::optional<std::map<std::string_view, std::string_view>> resources;  // name to bytes in hexadecimal

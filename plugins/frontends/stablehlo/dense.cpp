@@ -4,14 +4,11 @@
 #include "lexer.hpp"
 
 #include <buda/base/text.hpp>
-#include <buda/io/mapped_memory.hpp>
 #include <buda/tensor/tensor.hpp>
 #include <buda/tensor/visit.hpp>
 
-#include <array>
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <memory>
 
 namespace buda::stablehlo {
@@ -114,17 +111,6 @@ class DenseReader {
   ElementWriter real_, imaginary_;
 };
 
-// The values of hexadecimal digits by character, and kNoDigit of any other.
-constexpr unsigned kNoDigit = 1 << 8;
-constexpr std::array<std::uint16_t, 256> kDigits = [] {
-  std::array<std::uint16_t, 256> out{};
-  for (unsigned c = 0; c < out.size(); ++c) {
-    const int value = hex_digit(static_cast<char>(c));
-    out[c] = static_cast<std::uint16_t>(value < 0 ? kNoDigit : static_cast<unsigned>(value));
-  }
-  return out;
-}();
-
 Result<void> check_type(const Type& type) {
   if (type.kind != Type::Kind::tensor || !type.dtype) return wrong(cat("a constant has the type ", type.text, ", which is not supported"));
   if (type.has_open_sizes() || !Shape(Dims(type.dims)).volume()) return wrong(cat("a constant has the type ", type.text));
@@ -169,23 +155,24 @@ Result<Dense> dense_of_bytes(io::Bytes bytes, const Type& type) {
   return out;
 }
 
-Result<Dense> dense_of_hex(std::string_view digits, const Type& type) {
-  const std::size_t count = digits.size() / 2;
-  const auto memory = std::make_shared_for_overwrite<unsigned char[]>(count);
-  const auto* from = reinterpret_cast<const unsigned char*>(digits.data());
-  unsigned char* to = memory.get();
-  unsigned all = 0;  // constants of many megabytes are told from other text at their end
-  for (std::size_t i = 0; i < count; ++i) {
-    const unsigned value = static_cast<unsigned>(kDigits[from[2 * i]]) << 4 | kDigits[from[2 * i + 1]];
-    all |= value;
-    to[i] = static_cast<unsigned char>(value);
+Result<Dense> dense_of_hex(std::string_view digits, const Type& type, const io::Bytes& file) {
+  BUDA_TRY(check_type(type));
+  constexpr std::size_t kKept = std::size_t{64} << 10;  // characters
+  const io::Bytes text = file.slice(static_cast<std::size_t>(digits.data() - file.data()), digits.size());
+  const Shape shape(Dims(type.dims));
+  const bool as_tensor = !type.is_complex && *type.dtype != DType::boolean && tensor_bytes(*type.dtype, shape) == digits.size() / 2;
+  if (digits.size() >= kKept && as_tensor) {
+    auto made = Tensor::from_hex(*type.dtype, shape, text);
+    if (!made) return wrong("a constant's text is not hexadecimal");
+    return Dense{type, std::make_shared<const Tensor>(std::move(*made)), {}};
   }
-  if (all >= kNoDigit || digits.size() % 2 != 0) return wrong("a constant's text is not hexadecimal");
-  io::release_mapped(digits);
-  return dense_of_bytes(io::Bytes(memory, std::string_view(reinterpret_cast<const char*>(to), count)), type);
+  auto bytes = Tensor::from_hex(DType::u8, Shape{static_cast<std::int64_t>(digits.size() / 2)}, text);
+  if (!bytes) return wrong("a constant's text is not hexadecimal");
+  const auto owner = std::make_shared<const Tensor>(std::move(*bytes));
+  return dense_of_bytes(io::Bytes(owner, owner->bytes()), type);
 }
 
-Result<Dense> parse_dense(std::string_view text, const Type& type) {
+Result<Dense> parse_dense(std::string_view text, const Type& type, const io::Bytes& file) {
   BUDA_TRY(check_type(type));
   text = trim(text);
   if (text.empty()) {
@@ -196,7 +183,7 @@ Result<Dense> parse_dense(std::string_view text, const Type& type) {
     if (text.size() < 2 || !text.ends_with('"')) return wrong("a constant's text does not end");
     text = text.substr(1, text.size() - 2);
     if (!text.starts_with("0x")) return wrong("a constant's text is not hexadecimal");
-    return dense_of_hex(text.substr(2), type);
+    return dense_of_hex(text.substr(2), type, file);
   }
   return DenseReader(text, type).read();
 }

@@ -46,7 +46,7 @@ class StableHloFrontend final : public plugin::Frontend {
     try {
       const std::string_view bytes = source.bytes.view();
       const bool is_bytecode = bytes.starts_with(kBytecodeMagic);
-      BUDA_ASSIGN(Module module, is_bytecode ? read_bytecode(source.path, source.bytes) : read_text(source.path, bytes));
+      BUDA_ASSIGN(Module module, is_bytecode ? read_bytecode(source.path, source.bytes) : read_text(source.path, source.bytes));
       BUDA_ASSIGN(graph::Graph graph,
                   import_graph(module, options.name.empty() ? graph_name_for(source.path) : options.name, function_, options));
       refer_to_file(graph, source.bytes, source.path);

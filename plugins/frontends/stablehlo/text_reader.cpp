@@ -11,6 +11,7 @@
 #include <buda/base/text.hpp>
 
 #include <set>
+#include <utility>
 
 namespace buda::stablehlo {
 namespace {
@@ -19,8 +20,8 @@ constexpr int kMostNestedRegions = 64;
 
 class TextReader {  // wide because the rules of the grammar share the tokens and the scopes of names
  public:
-  TextReader(Module& module, std::string_view text) : module_(&module), lexer_(text), attributes_(lexer_, module, aliases_), scopes_(1) {
-    aliases_.file = text;
+  TextReader(Module& module, io::Bytes text) : module_(&module), lexer_(text.view()), attributes_(lexer_, module, aliases_), scopes_(1) {
+    aliases_.file = std::move(text);
   }
 
   Result<void> read() {
@@ -565,11 +566,11 @@ class TextReader {  // wide because the rules of the grammar share the tokens an
 
 }  // namespace
 
-Result<Module> read_text(const std::string& path, std::string_view text) {
+Result<Module> read_text(const std::string& path, io::Bytes text) {
   Module module;
   module.path = path;
   module.file = path.substr(path.rfind('/') + 1);
-  BUDA_TRY(TextReader(module, text).read());
+  BUDA_TRY(TextReader(module, std::move(text)).read());
   return module;
 }
 

@@ -3,8 +3,11 @@
 
 #include "module.hpp"
 
+#include <buda/io/bytes.hpp>
+
 namespace buda::stablehlo {
 
-Result<Module> read_text(const std::string& path, std::string_view text);
+// Long constants keep the text's memory (dense.hpp).
+Result<Module> read_text(const std::string& path, io::Bytes text);
 
 }  // namespace buda::stablehlo

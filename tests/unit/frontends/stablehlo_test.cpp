@@ -322,6 +322,32 @@ TEST_F(StableHlo, TextThatIsNotHexadecimalIsRefused) {
     EXPECT_THAT(refused(constant_of_digits(digits)), HasSubstr("a constant's text is not hexadecimal")) << digits;
 }
 
+// Digits from 64 KB on are no longer copied: the graph says where they are in the file.
+TEST_F(StableHlo, LongConstantsStayText) {
+  constexpr std::size_t kCount = 10'000;
+  std::string digits;
+  for (std::size_t i = 0; i < kCount; ++i) digits += i % 2 == 0 ? "0000803f" : "000000C0";  // 1, -2
+  auto model = [](const std::string& text, const std::string& more = {}) {
+    return function("", "tensor<10000xf32>", cat("  %r = stablehlo.constant dense<\"0x", text, "\"> : tensor<10000xf32>\n", more));
+  };
+  EXPECT_THAT(refused(model(digits.substr(1))), HasSubstr("SH010"));
+  EXPECT_THAT(refused(model(digits.substr(8))), HasSubstr("SH010 a constant of type tensor<10000xf32> has 39996 bytes of elements"));
+  for (std::size_t at = 40'000; at < 40'032; ++at) {
+    std::string wrong = digits;
+    wrong[at] = 'g';
+    EXPECT_THAT(refused(model(wrong)), HasSubstr("SH010 a constant's text is not hexadecimal")) << at;
+  }
+  EXPECT_THAT(refused(model(digits, "  %s = stablehlo.frobnicate %r : tensor<10000xf32>\n")), HasSubstr("line 3"));
+  auto graph = import_module(model(digits));
+  ASSERT_TRUE(graph) << text_of(graph.failure());
+  const std::string written(fs_.find("out/m.graph.json")->view());
+  EXPECT_THAT(written, HasSubstr(R"("file": "../dir/m.mlir", "offset": 83, "file_size": 80140, "hex": true)"));
+  EXPECT_EQ(fs_.find("out/m.graph.safetensors"), nullptr);
+  const Floats y = ops::evaluate_graph(*graph, {})->begin()->second.to_f32();
+  ASSERT_EQ(y.size(), kCount);
+  for (std::size_t i = 0; i < kCount; ++i) ASSERT_EQ(y[i], i % 2 == 0 ? 1.0f : -2.0f) << i;
+}
+
 // ---- sizes and values that the user gives
 
 TEST_F(StableHlo, OpenSizesAreGivenByTheUser) {
@@ -364,7 +390,8 @@ TEST_F(StableHlo, WindowsThatDoNotFitAreNoPools) {
                     cat("  %low = stablehlo.constant dense<0xFF800000> : tensor<f32>\n"
                         "  %r = \"stablehlo.reduce_window\"(%x, %low) <{window_dimensions = array<i64: 3, 2>}> ({\n"
                         "  ^bb0(%a: tensor<f32>, %b: tensor<f32>):\n    %m = stablehlo.maximum %a, %b : tensor<f32>\n"
-                        "    stablehlo.return %m : tensor<f32>\n  }) : (tensor<2x4xf32>, tensor<f32>) -> ", result, "\n"));
+                        "    stablehlo.return %m : tensor<f32>\n  }) : (tensor<2x4xf32>, tensor<f32>) -> ",
+                        result, "\n"));
   };
   EXPECT_THAT(refused(largest("tensor<1x3xf32>")), HasSubstr("is stated to be tensor<1x3xf32>, and is F32 [0, 3]"));
 }

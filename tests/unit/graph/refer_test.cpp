@@ -69,6 +69,25 @@ TEST(Refer, GraphFilesKeepThePlace) {
   EXPECT_THAT(std::string(c.fs.read("out/again.json").value().view()), HasSubstr(R"("offset": 11)"));
 }
 
+TEST(Refer, ElementsAsHexadecimalTextStayText) {
+  Case c;
+  c.fs.put("m.mlir", "dense<\"0x0000803F00000040\">");
+  const io::Bytes text = c.fs.read("m.mlir").value();
+  c.add("text", Tensor::from_hex(DType::f32, {2}, text.slice(9, 16)).value());
+  refer_to_file(c.graph, text, "m.mlir");
+  ASSERT_TRUE(write_graph(c.fs, c.graph, "out/g.json"));
+  EXPECT_THAT(std::string(c.fs.read("out/g.json").value().view()),
+              HasSubstr(R"("file": "../m.mlir", "offset": 9, "file_size": 27, "hex": true})"));
+  auto back = read_graph(c.fs, "out/g.json");
+  ASSERT_TRUE(back);
+  const Value& value = *back->node(back->find("text")).value;
+  EXPECT_EQ(value.tensor, Tensor({2}, std::vector<float>{1, 2}));
+  EXPECT_EQ(value.source, (TensorSource{"m.mlir", "", RawPlace{9, 27, true}}));
+  forget_files(*back);
+  ASSERT_TRUE(write_graph(c.fs, *back, "out/again.json"));
+  EXPECT_EQ(read_graph(c.fs, "out/again.json")->node(back->find("text")).value->tensor, Tensor({2}, std::vector<float>{1, 2}));
+}
+
 TEST(Refer, AReplacedFileIsNoticed) {
   Case c;
   refer_to_file(c.graph, c.model, "models/m.bin");

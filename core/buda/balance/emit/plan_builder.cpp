@@ -228,6 +228,7 @@ class HostPlanBuilder {
         p.dtype = dtype_name(tensor.dtype());
         p.offset = source.raw->offset;
         p.file_size = source.raw->file_size;
+        p.hex = source.raw->hex;
       }
     }
     out_.plan.parameters.push_back(std::move(p));
