@@ -52,8 +52,13 @@ Result<io::Bytes> Checkpoint::shard(std::int64_t number) {
   std::snprintf(name, sizeof name, ".data-%05d-of-%05d", static_cast<int>(number), static_cast<int>(shard_count_));
   const std::string path = prefix_ + name;
   if (auto known = shards_.find(path); known != shards_.end()) return known->second;
-  BUDA_ASSIGN(io::Bytes bytes, read_inside(path, folder_, *host_));
-  shards_[path] = bytes;
+  if (unreadable_.count(path) != 0) return Failure(std::vector<Diagnostic>{});
+  auto bytes = read_inside(path, folder_, *host_);
+  if (bytes) {
+    shards_[path] = *bytes;
+  } else {
+    unreadable_.insert(path);
+  }
   return bytes;
 }
 

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,7 @@ class Checkpoint {
   const std::map<std::string, io::Bytes>& files() const { return shards_; }
 
  private:
+  // A file that cannot be read is an error once, and a failure without a diagnostic from then on.
   Result<io::Bytes> shard(std::int64_t number);
 
   std::string prefix_, folder_;
@@ -33,6 +35,7 @@ class Checkpoint {
   std::map<std::string, std::string_view> entries_;
   std::int64_t shard_count_ = 0;
   std::map<std::string, io::Bytes> shards_;  // by path, those that were needed
+  std::set<std::string> unreadable_;         // shards that were asked for
 };
 
 }  // namespace buda::tensorflow_frontend

@@ -63,7 +63,9 @@ std::string out_of_scope(std::string_view type) {
   std::vector<std::string> known;
   for (const auto& [name, importer] : table()) known.emplace_back(name);
   auto near = nearest_word(std::string(type), known);
-  return near ? cat("not read yet; '", *near, "' is") : "not read yet";
+  return cat("not read yet", near ? cat(" ('", *near, "' is)") : "",
+             ": end the model before it with --set frontend.tensorflow.outputs=NAMES, or start it behind with --set "
+             "frontend.tensorflow.inputs=NAMES and --input-shape");
 }
 
 const OpImporter* find_importer(std::string_view type) {

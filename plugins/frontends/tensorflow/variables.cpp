@@ -78,8 +78,11 @@ Result<frontend::Operand> Variables::read(const frontend::OpImport& reader, cons
     d.hint = "freeze the graph, which makes constants of its variables, or give the folder of the SavedModel";
     return d;
   }
+  if (unreadable_) return Failure(std::vector<Diagnostic>{});
   if (!checkpoint_) {
-    BUDA_ASSIGN(checkpoint_, Checkpoint::open(model_->folder + "/variables/variables", model_->folder, *host_));
+    auto opened = Checkpoint::open(model_->folder + "/variables/variables", model_->folder, *host_);
+    unreadable_ = !opened;
+    BUDA_ASSIGN(checkpoint_, std::move(opened));
   }
   auto key = keys_.find(name);
   std::string stored = key != keys_.end() ? key->second : name;

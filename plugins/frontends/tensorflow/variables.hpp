@@ -27,6 +27,7 @@ class Variables {
   Host* host_;
   std::map<std::string, std::string> keys_;  // in the checkpoint, by variable
   std::optional<Checkpoint> checkpoint_;
+  bool unreadable_ = false;  // the checkpoint, which was said
   std::map<std::string, frontend::Operand> known_;
 };
 

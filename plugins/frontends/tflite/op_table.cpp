@@ -22,6 +22,12 @@ const std::map<std::int32_t, const OpImporter*>& table() {
 
 }  // namespace
 
+std::string_view custom_out_of_scope(std::string_view name) {
+  if (name == "ethos-u") return "it is code for an Ethos-U processor; import the model from which Vela compiled this one";
+  return "it is code outside of the file: convert the model without it (allow_custom_ops=False), or leave it out and compute it before or "
+         "after the model";
+}
+
 std::string_view out_of_scope(std::int32_t code) {
   switch (static_cast<Code>(code)) {
     case Code::RANDOM_STANDARD_NORMAL:
@@ -48,7 +54,9 @@ std::string_view out_of_scope(std::int32_t code) {
   }
   if (code >= static_cast<std::int32_t>(Code::STABLEHLO_LOGISTIC) && code <= static_cast<std::int32_t>(Code::STABLEHLO_CASE))
     return "operators of StableHLO inside this format are not read";
-  return *tflite_format::EnumNameBuiltinOperator(static_cast<Code>(code)) == '\0' ? "unknown to the format's version 3" : "not read yet";
+  if (*tflite_format::EnumNameBuiltinOperator(static_cast<Code>(code)) == '\0') return "unknown to the format's version 3";
+  return "not read yet: write this part of the model with operators that are (docs/formats/tflite.md), or leave it out and compute it "
+         "before or after the model";
 }
 
 const OpImporter* find_importer(std::int32_t code) {

@@ -38,6 +38,8 @@ std::vector<const OpImporter*> all_importers();
 std::string_view name_of(const OpImporter& importer);
 // Why an operator is not read.
 std::string_view out_of_scope(std::int32_t code);
+// The same of a custom operator.
+std::string_view custom_out_of_scope(std::string_view name);
 
 // The families, each in the file of its name.
 std::span<const OpImporter> elementwise_ops();

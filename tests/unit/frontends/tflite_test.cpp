@@ -297,8 +297,22 @@ TEST_F(Tflite, OperatorsThatAreNotReadAreToldTogether) {
   EXPECT_THAT(
       said,
       HasSubstr(
-          "op type FancyThing (a custom operator): custom operators are code outside of the file, and not supported; used by 1 node: b"));
-  EXPECT_THAT(said, HasSubstr("op type RFFT2D (version 1): not read yet; used by 2 nodes: a, c"));
+          "op type FancyThing (a custom operator): it is code outside of the file: convert the model without it (allow_custom_ops=False), "
+          "or leave it out and compute it before or after the model; used by 1 node: b"));
+  EXPECT_THAT(said, HasSubstr("op type RFFT2D (version 1): not read yet: write this part of the model with operators that are"));
+  EXPECT_THAT(said, HasSubstr("used by 2 nodes: a, c"));
+}
+
+// As Vela writes a model for Ethos-U: the operator has memory for itself among its inputs, which nothing computes.
+TEST_F(Tflite, ACustomOperatorMayHaveMemoryOfItsOwn) {
+  TfliteModel m;
+  int x = m.input("x", {4}), scratch = m.tensor("scratch", {16}), y = m.tensor("y", {4});
+  m.op(BuiltinOperator::CUSTOM, {x, scratch}, {y});
+  m.model().operator_codes[0]->custom_code = "ethos-u";
+  m.output(y);
+  const std::string said = refusal(m.bytes());
+  EXPECT_THAT(said, HasSubstr("import the model from which Vela compiled this one; used by 1 node: y"));
+  EXPECT_THAT(said, testing::Not(HasSubstr("TF033")));
 }
 
 // Old files have the number of an operator in a byte alone, new ones in both fields.
