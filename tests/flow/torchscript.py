@@ -98,7 +98,18 @@ def in_place(a):
 EXPRESSIONS["in_place"] = (in_place, [x])
 EXPRESSIONS["windows"] = (lambda a: (a.unfold(2, 3, 2), a.unfold(0, 2, 1), a.unfold(-1, 9, 1), F.unfold(a, 3), F.unfold(a, (2, 3), dilation=(2, 1), padding=(1, 2), stride=(2, 3)), F.unfold(a[0], 2)), [image()])
 EXPRESSIONS["slices_at_places"] = (lambda a, i: (a.index_add(2, i[0] % 5, a[:, :, 1:]), a.index_add(0, i[1, :2], a[:2], alpha=2), a.index_copy(1, torch.tensor([3, 0]), a[:, 1:3] * 2),
-                                                 torch.zeros(3, 4, 5).index_add_(1, i[0], a)), [x, index])
+                                                 torch.zeros(3, 4, 5).index_add_(1, i[0], a), a.index_fill(2, i[0] % 5, -2.0)), [x, index])
+
+
+def masked(a):
+    b, c, d = a.clone(), a.clone(), a.clone()
+    b[a > 0.5] = -1.0
+    c[a[:, :, 0] > 0] = a[0, 0]
+    d[a[:, 0, 0] > 0] = a[:1, :, :1].expand(1, 4, 5)
+    return b, c, d
+
+
+EXPRESSIONS["masks_that_depend_on_inputs"] = (masked, [x])
 
 
 class Recurrent(nn.Module):

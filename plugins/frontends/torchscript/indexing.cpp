@@ -67,16 +67,22 @@ Result<Value> index_scatter(Call& n) {
   return n.tensor(n.result().op("scatter_elements", {x, indices, updates}, std::move(attrs)));
 }
 
-// Whole slices at places along one axis. An op of ours wants a place for each element.
-Result<Value> index_add_or_copy(Call& n) {
+// Whole slices, or one number for all, at places along one axis. An op of ours wants a place for each element.
+Result<Value> index_along_axis(Call& n) {
+  const bool fills = n.importer().name == "index_fill";
   BUDA_ASSIGN(auto type, n.type("self"));
   BUDA_ASSIGN(auto axis, n.axis_or("dim", 0, type.shape.rank()));
   BUDA_ASSIGN(double alpha, n.real_or("alpha", 1));
   BUDA_ASSIGN(Ref indices, places(n, n["index"]));
   BUDA_ASSIGN(Shape at, n.shape_of(indices));
-  BUDA_ASSIGN(Ref updates, operand(n, "source", type.dtype));
+  BUDA_ASSIGN(Ref updates, operand(n, fills ? "value" : "source", type.dtype));
   BUDA_ASSIGN(Shape given, n.shape_of(updates));
   const auto along = static_cast<std::size_t>(axis);
+  if (fills && given.rank() == 0 && at.rank() == 1 && type.shape.rank() > 0) {
+    given = type.shape;
+    given[along] = at[0];
+    updates = n.step("updates").broadcast(updates, given);
+  }
   if (at.rank() != 1 || given.rank() != type.shape.rank() || given.rank() == 0 || given[along] != at[0])
     return n.refuse(cat("its source is ", given.text(), " and its index ", at.text(), "; a slice for each place is needed"));
   if (alpha != 1) {
@@ -211,8 +217,35 @@ Result<Value> index_index(Call& n) {
   return n.tensor(n.result().transpose(y, std::move(back)));
 }
 
+// x[mask] = v with a mask of the first axes that is not known, where v has no elements of its own for each place: a choice between v and x.
+// Nothing for other indices.
+Result<std::optional<Value>> put_by_mask(Call& n, const graph::ValueType& type) {
+  const auto* list = n["indices"].as<SequenceRef>();
+  if (list == nullptr || (*list)->items.size() != 1 || (*list)->items[0].none() || n.known_or_null((*list)->items[0]) != nullptr)
+    return std::optional<Value>();
+  Ref mask = n.value_ref((*list)->items[0]);
+  const auto* of = n.state().builder.graph().type(mask);
+  if (of == nullptr || of->dtype != DType::boolean) return std::optional<Value>();
+  BUDA_ASSIGN(bool accumulate, n.flag_or("accumulate", false));
+  BUDA_ASSIGN(Ref values, operand(n, "values", type.dtype));
+  BUDA_ASSIGN(Shape given, n.shape_of(values));
+  const Shape where = n.state().builder.graph().type(mask)->shape;
+  const bool fits = where.rank() <= type.shape.rank() && std::equal(where.begin(), where.end(), type.shape.begin());
+  if (accumulate || !fits) return std::optional<Value>();
+  const std::size_t inner = type.shape.rank() - where.rank();
+  if (given.rank() > inner + 1 || (given.rank() == inner + 1 && given[0] != 1)) return std::optional<Value>();
+  if (given.rank() == inner + 1) values = n.step("values").reshape(values, Shape(Dims(given.begin() + 1, given.end())));
+  Dims sizes(where.begin(), where.end());
+  sizes.resize(type.shape.rank(), 1);
+  if (inner > 0) mask = n.step("mask").reshape(mask, Shape(std::move(sizes)));
+  Ref x = n.ref("self");
+  return std::optional<Value>(n.tensor(n.result().op("where", {mask, values, x})));
+}
+
 Result<Value> index_put(Call& n) {
   BUDA_ASSIGN(auto type, n.type("self"));
+  BUDA_ASSIGN(auto chosen, put_by_mask(n, type));
+  if (chosen) return std::move(*chosen);
   BUDA_ASSIGN(Indices indices, indices_of(n));
   BUDA_ASSIGN(bool accumulate, n.flag_or("accumulate", false));
   Ref x = n.ref("self");
@@ -245,9 +278,11 @@ constexpr OpImporter kIndexingOps[] = {
     {"embedding", "weight indices padding_idx scale_grad_by_freq sparse", index_embedding},
     {"gather", "self dim index sparse_grad", index_gather},
     {"index", "self indices", index_index, "", "masks must be known"},
-    {"index_add", "self dim index source alpha", index_add_or_copy},
-    {"index_copy", "self dim index source", index_add_or_copy},
-    {"index_put", "self indices values accumulate", index_put, "", "of the first axes; masks must be known"},
+    {"index_add", "self dim index source alpha", index_along_axis},
+    {"index_copy", "self dim index source", index_along_axis},
+    {"index_fill", "self dim index value", index_along_axis},
+    {"index_put", "self indices values accumulate", index_put, "",
+     "of the first axes; masks must be known, but for one value at all places"},
     {"index_select", "self dim index", index_select},
     {"one_hot", "self num_classes", index_one_hot},
     {"scatter", "self dim index src", index_scatter},

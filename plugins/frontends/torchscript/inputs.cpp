@@ -80,22 +80,32 @@ class InputMaker {
     return new_cell(frontend::computed_value(name, input));
   }
 
-  // Items that were given, "x.0", "x.1" or "x.KEY", as a list, tuple or dictionary of tensors.
+  // Whether the options name it, or something in it.
+  bool given_within(const std::string& name) const {
+    const std::string prefix = cat(name, '.');
+    auto names_one = [&](const auto& options) {
+      auto it = options.lower_bound(prefix);
+      return it != options.end() && it->first.starts_with(prefix);
+    };
+    return given(name) || names_one(options_.input_shapes) || names_one(options_.values);
+  }
+
+  // The keys of a dictionary, which those who give its items chose. Keys of tensors may have dots.
+  std::set<std::string> keys(const std::string& prefix, bool of_tensors) const {
+    std::set<std::string> out;
+    auto take = [&](const auto& options) {
+      for (auto it = options.lower_bound(prefix); it != options.end() && it->first.starts_with(prefix); ++it)
+        out.insert(it->first.substr(prefix.size(), of_tensors ? std::string::npos : it->first.find('.', prefix.size()) - prefix.size()));
+    };
+    take(options_.input_shapes);
+    take(options_.values);
+    return out;
+  }
+
+  // A list, tuple or dictionary of what was given, "x.0", "x.1" or "x.KEY"; these may be such, too ("x.0.1").
   Value collection(const Parameter& p, const std::string& outer) {
-    std::vector<Value> items;
-    auto keyed = std::make_shared<Mapping>();
     const std::string prefix = cat(p.name, '.');
-    if (outer != "Dict") {
-      for (std::size_t i = 0; given(cat(prefix, i)); ++i) items.push_back(tensor(cat(prefix, i)));
-    } else {
-      std::set<std::string> keys;
-      for (auto it = options_.input_shapes.lower_bound(prefix); it != options_.input_shapes.end() && it->first.starts_with(prefix); ++it)
-        keys.insert(it->first.substr(prefix.size()));
-      for (auto it = options_.values.lower_bound(prefix); it != options_.values.end() && it->first.starts_with(prefix); ++it)
-        keys.insert(it->first.substr(prefix.size()));
-      for (const std::string& key : keys) keyed->items.emplace_back(Value(key), tensor(cat(prefix, key)));
-    }
-    if (items.empty() && keyed->items.empty()) {
+    if (!given_within(p.name)) {
       const std::string first = cat(prefix, outer == "Dict" ? "KEY" : "0");
       names_.insert(first);
       if (p.standard) return Nothing{};
@@ -103,8 +113,24 @@ class InputMaker {
              cat("give them: --input-shape ", first, "=1,3,224,224, and so on"));
       return Failed{};
     }
-    if (outer == "Dict") return keyed;
-    return outer == "List" ? list_of(std::move(items)) : tuple_of(std::move(items));
+    std::vector<Expr> types(1);  // without one: tensors
+    if (p.type.kind == Expr::Kind::subscript) {
+      const Expr& inside = p.type.children[1];
+      types = inside.kind == Expr::Kind::tuple ? inside.children : std::vector<Expr>{inside};
+    }
+    auto item = [&](const std::string& name, const Expr& type) { return parameter({cat(prefix, name), type, std::nullopt}); };
+    if (outer == "Dict") {
+      auto out = std::make_shared<Mapping>();
+      for (const std::string& key : keys(prefix, is_tensor(types.back()))) out->items.emplace_back(Value(key), item(key, types.back()));
+      return out;
+    }
+    std::vector<Value> items;
+    if (outer == "Tuple") {
+      for (std::size_t i = 0; i < types.size(); ++i) items.push_back(item(cat(i), types[i]));
+      return tuple_of(std::move(items));
+    }
+    while (given_within(cat(prefix, items.size()))) items.push_back(item(cat(items.size()), types[0]));
+    return list_of(std::move(items));
   }
 
   // A number is known, as it decides about the program.

@@ -33,6 +33,8 @@ std::string_view out_of_scope(std::string_view name) {
     return "nested tensors are not supported: PyTorch takes them for masks where there are no gradients; trace the model outside of "
            "torch.no_grad()";
   if (contains(name, "quantize") || contains(name, "fake_quant")) return "quantised tensors are not read: save the model in float32";
+  if (contains(name, "MKLDNN") || contains(name, "mkldnn"))
+    return "it is code of oneDNN: save the model before torch.jit.optimize_for_inference, or without to_mkldnn";
   if (contains(name, "fft") || contains(name, "complex")) return "complex numbers are not supported";
   return "not read yet: write this part of the model with operators that are (docs/formats/torchscript.md), or leave it out and compute it "
          "before or after the model";

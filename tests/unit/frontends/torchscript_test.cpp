@@ -168,6 +168,23 @@ TEST_F(TorchScript, InputsMayBeListsAndMayBeMissing) {
   EXPECT_EQ(one(m, {"xs.0=2", "xs.1=2", "mask=2"}, {a, b, mask}), (std::vector<float>{0, 66}));
 }
 
+// As models that keep keys and values take those of the steps before.
+TEST_F(TorchScript, InputsMayBeTuplesInTuplesAndDictionaries) {
+  auto pairs = body(
+      "    a, b, = past\n"
+      "    c, d, = b\n"
+      "    e, f, = layers[1]\n"
+      "    return torch.add(torch.sub(a, c), torch.mul(torch.mul(d, f), named[\"k.0\"]))\n",
+      "past: Tuple[Tensor, Tuple[Tensor, Tensor]],\n    layers: List[Tuple[Tensor, Tensor]],\n    named: Dict[str, Tensor]");
+  const std::string missing = refused(pairs.bytes(), {"past.0=1", "past.1.0=1", "layers.0.0=1", "layers.0.1=1", "named.k.0=1"});
+  EXPECT_THAT(missing, HasSubstr("TS021 input 'past.1.1' has no shape in the archive\n  hint: give it: --input-shape past.1.1="));
+  auto number = [](float v) { return Tensor({1}, std::vector<float>{v}); };
+  EXPECT_EQ(
+      one(pairs, {"past.0=1", "past.1.0=1", "past.1.1=1", "layers.0.0=1", "layers.0.1=1", "layers.1.0=1", "layers.1.1=1", "named.k.0=1"},
+          {number(1), number(2), number(3), number(4), number(5), number(6), number(7), number(8)}),
+      (std::vector<float>{1 - 2 + 3 * 7 * 8}));
+}
+
 // ---- what is refused
 
 TEST_F(TorchScript, ShapesAreAskedFor) {
