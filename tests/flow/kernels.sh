@@ -18,3 +18,15 @@ for threads in 1 2 8; do
   cmp bits.npz streams.npz
   cmp times.1/summary.txt "times.$threads/summary.txt"
 done
+# The rules of make put kernels into images, too, and compile them again for another netlist.
+mkdir make
+cd make
+cp "$digits/digits.onnx" .
+printf 'BUDA_BIN := %s\nBUDA_DEVICE := n150\nBUDA_KERNELS := 1\ninclude %s/share/buda/make/buda.mk\ndigits.tti: digits.onnx\n' "$build/bin" "$build" > Makefile
+make digits.tti > made
+grep -q '/kernelc ' made
+runner digits.tti --target tensix --inputs "$digits/digits.images.npz" -o made.npz -q
+cmp ../bits.npz made.npz
+sleep 1
+touch digits.yaml
+make digits.tti | grep -q '/kernelc '
