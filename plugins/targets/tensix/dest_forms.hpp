@@ -30,6 +30,7 @@ class DestForms {
     });
     return found;
   }
+  Form of_row(std::size_t row) const { return forms_[row / 4]; }
   static constexpr Form form_of(numerics::Dest form) {
     return form == numerics::Dest::fp32 ? Form::fp32 : form == numerics::Dest::fp16 ? Form::fp16 : Form::bf16;
   }

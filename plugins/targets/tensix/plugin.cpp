@@ -1,6 +1,6 @@
 // Target `tensix`: executes compiled kernels instruction by instruction.
+#include "debug/growing_file.hpp"
 #include "debug/named_places.hpp"
-#include "debug/trace_file.hpp"
 #include "kernel_cycles.hpp"
 #include "simulated_core.hpp"
 
@@ -66,9 +66,10 @@ class TensixTarget final : public runtime::Target {
     cores->kernels = std::move(kernels);
     cores->l1 = descriptor.l1;
     tensix::RunOptions run = run_;
-    if (!run.debug.trace.empty()) {
-      BUDA_ASSIGN(auto file, host.fs().create(run.debug.trace, host.write_mode));
-      run.trace = [file = std::make_shared<tensix::TraceFile>(std::move(file), host)](const std::string& text) { file->write(text); };
+    for (const auto& [name, write] : {std::pair{&run_.debug.trace, &run.trace}, std::pair{&run_.debug.dest, &run.dest}}) {
+      if (name->empty()) continue;
+      BUDA_ASSIGN(auto file, host.fs().create(*name, host.write_mode));
+      *write = [file = std::make_shared<tensix::GrowingFile>(std::move(file), host)](const std::string& text) { file->write(text); };
     }
     std::map<std::string, std::int32_t> chips;
     for (const auto& graph : program.netlist.graphs)

@@ -2,6 +2,7 @@
 #include "simulated_core.hpp"
 
 #include "debug/debugged_op.hpp"
+#include "dest_image.hpp"
 
 #include <buda/base/text.hpp>
 #include <buda/kernels/elf.hpp>
@@ -77,6 +78,23 @@ class AllIgnored {
   std::map<std::pair<std::int32_t, std::int32_t>, std::array<Ignored, kCheckNames.size()>> by_place_;
 };
 
+// What the cores of an op hold in the end, by their place.
+class DestImages {
+ public:
+  void add(GridCoord place, const Coprocessor& coprocessor) {
+    std::string image = dest_image(coprocessor.dest, coprocessor.dest_forms);
+    const std::lock_guard lock(mutex_);
+    by_place_[{place.row, place.col}] = std::move(image);
+  }
+  void tell(const std::function<void(std::string)>& write) {
+    for (auto& [place, image] : by_place_) write(std::move(image));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::pair<std::int32_t, std::int32_t>, std::string> by_place_;
+};
+
 }  // namespace
 
 arith::Outcome run_op(const kernels::KernelSet& kernels, const device::L1Map& l1, const arith::OpCall& call, Counts& counts,
@@ -93,6 +111,7 @@ arith::Outcome run_op(const kernels::KernelSet& kernels, const device::L1Map& l1
                         call.op.grid_loc.col + at.col, ":T", line.thread, ": ", line.text));
   };
   AllIgnored ignored;
+  DestImages images;
   DebuggedOp debugged(options, call.op);
   if (found != kernels.kernel_of_op.end()) debugged.read_lines(kernels.kernels[found->second]);
   auto outcome = kernels::run_op(
@@ -108,12 +127,14 @@ arith::Outcome run_op(const kernels::KernelSet& kernels, const device::L1Map& l1
         counts.coprocessor += executed.coprocessor;
         ++counts.cores;
         if (!options.checks) ignored.add(place, core.checks());
+        if (options.dest) images.add(place, core.core().coprocessor());
         if (debugger) debugged.add(place, *debugger, core.core(), made);
         return made;
       },
       print);
   if (options.warn) ignored.tell(call.op.name, options.warn);
   debugged.tell();
+  if (options.dest) images.tell(options.dest);
   return outcome;
 }
 

@@ -61,6 +61,8 @@ struct RunOptions {
   // What is written of the executions of an op, in the order of its cores; what its kernels print, and the state of the first core that
   // was stopped. And the chip of an op, for these lines.
   std::function<void(std::string)> trace, print;
+  // What the destination register of each core holds in the end (dest_image), in their order.
+  std::function<void(std::string)> dest;
   std::function<std::int32_t(const std::string& op)> chip_of;
 };
 

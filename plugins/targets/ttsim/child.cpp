@@ -1,4 +1,5 @@
-// A child process and the pipe to it: a byte that says which of the two follows, then the numbers or the text, to the end.
+// A child process and the pipe to it: a byte that says what follows, the bytes of the destination register as a number of 8 bytes and then
+// themselves, and the numbers or the text, to the end.
 #include "child.hpp"
 
 #include <buda/base/text.hpp>
@@ -7,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -39,15 +41,19 @@ std::string receive(int from) {
   // The library tells what it does not support on standard output, where products may go.
   ::dup2(STDERR_FILENO, STDOUT_FILENO);
   const Made made = work();
+  const std::uint64_t size = made.destination.size();
+  const auto send_all = [&](std::string_view kind, std::string_view rest) {
+    return send(to, kind) && send(to, {reinterpret_cast<const char*>(&size), sizeof size}) && send(to, made.destination) && send(to, rest);
+  };
   bool sent = false;
-  if (const auto* text = std::get_if<std::string>(&made)) {
-    sent = send(to, "E") && send(to, *text);
+  if (const auto* text = std::get_if<std::string>(&made.outcome)) {
+    sent = send_all("E", *text);
   } else {
-    const auto& tiles = std::get<kernels::CoreTiles>(made);
+    const auto& tiles = std::get<kernels::CoreTiles>(made.outcome);
     const auto bytes_of = [](const auto& numbers) {
       return std::string_view(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof numbers[0]);
     };
-    sent = tiles.ints.empty() ? send(to, "N") && send(to, bytes_of(tiles.floats)) : send(to, "I") && send(to, bytes_of(tiles.ints));
+    sent = tiles.ints.empty() ? send_all("N", bytes_of(tiles.floats)) : send_all("I", bytes_of(tiles.ints));
   }
   ::_exit(sent ? 0 : 1);
 }
@@ -56,17 +62,19 @@ std::string how_it_ended(int status) {
   return WIFSIGNALED(status) ? cat("ended by signal ", WTERMSIG(status)) : cat("ended with exit code ", WEXITSTATUS(status));
 }
 
+Made failed(std::string why) { return {std::move(why), {}}; }
+
 }  // namespace
 
 Made in_child(const std::function<Made()>& work) {
   int ends[2];
-  if (::pipe(ends) != 0) return cat("no pipe could be made: ", io::error_text(errno));
+  if (::pipe(ends) != 0) return failed(cat("no pipe could be made: ", io::error_text(errno)));
   const pid_t child = ::fork();
   if (child < 0) {
     const int error = errno;
     ::close(ends[0]);
     ::close(ends[1]);
-    return cat("no process could be started: ", io::error_text(error));
+    return failed(cat("no process could be started: ", io::error_text(error)));
   }
   if (child == 0) {
     ::close(ends[0]);
@@ -78,15 +86,25 @@ Made in_child(const std::function<Made()>& work) {
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  if (status != 0 || all.empty()) return cat("the simulator ", how_it_ended(status), ", before the op had ended");
-  if (all[0] == 'E') return all.substr(1);
+  std::uint64_t size = 0;
+  constexpr std::size_t kHead = 1 + sizeof size;
+  if (all.size() >= kHead) std::memcpy(&size, all.data() + 1, sizeof size);
+  if (status != 0 || all.size() < kHead || all.size() - kHead < size)
+    return failed(cat("the simulator ", how_it_ended(status), ", before the op had ended"));
+  Made made{{}, all.substr(kHead, size)};
+  const std::string_view rest = std::string_view(all).substr(kHead + size);
+  if (all[0] == 'E') {
+    made.outcome = std::string(rest);
+    return made;
+  }
   kernels::CoreTiles tiles;
-  const auto take = [&all](auto& numbers) {
-    numbers.resize((all.size() - 1) / sizeof numbers[0]);
-    std::memcpy(numbers.data(), all.data() + 1, numbers.size() * sizeof numbers[0]);
+  const auto take = [&rest](auto& numbers) {
+    numbers.resize(rest.size() / sizeof numbers[0]);
+    std::memcpy(numbers.data(), rest.data(), rest.size());
   };
   all[0] == 'I' ? take(tiles.ints) : take(tiles.floats);
-  return tiles;
+  made.outcome = std::move(tiles);
+  return made;
 }
 
 }  // namespace buda::ttsim

@@ -4,10 +4,14 @@
 #include <buda/kernels/op_run.hpp>
 
 #include <functional>
+#include <string>
 
 namespace buda::ttsim {
 
-using Made = kernels::CoreOutcome;
+struct Made {
+  kernels::CoreOutcome outcome;
+  std::string destination;  // register (VendorCore::destination), where it is asked for
+};
 
 // What `work` makes in a child process; what went wrong, a sentence without a full stop, where the child ended before. The child's own
 // messages go to standard error.

@@ -3,19 +3,41 @@
 
 #include <buda/base/text.hpp>
 #include <buda/functional/device.hpp>
+#include <buda/io/host.hpp>
 #include <buda/kernels/target_kernels.hpp>
 #include <buda/plugin/plugin.hpp>
 #include <buda/plugin/target.hpp>
 
+#include <functional>
+#include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace {
 
 using namespace buda;
 
 struct Options {
-  std::string library;
+  std::string library, dest;
   kernels::KernelSource source;
+};
+
+// A file that is there when its owner has ended.
+class DestFile {
+ public:
+  DestFile(std::unique_ptr<io::OutputFile> file, Host& host) : file_(std::move(file)), host_(host) {}
+  DestFile(const DestFile&) = delete;
+  ~DestFile() { tell(file_->commit()); }
+  void write(const std::string& bytes) { tell(file_->write(bytes)); }
+
+ private:
+  void tell(const Result<void>& result) {
+    if (result) return;
+    for (const Diagnostic& d : result.failure().diagnostics()) host_.report(d);
+  }
+  std::unique_ptr<io::OutputFile> file_;
+  Host& host_;
 };
 
 class TtsimTarget final : public runtime::Target {
@@ -29,8 +51,13 @@ class TtsimTarget final : public runtime::Target {
     BUDA_ASSIGN(auto set, kernels::kernels_for(program.netlist, program.kernels, options_.source, host));
     functional::DeviceOptions options;
     options.mode = arith::Mode::bits;
-    options.run_op = [library = options_.library, l1 = descriptor.l1, kernels = std::make_shared<const kernels::KernelSet>(std::move(set))](
-                         const arith::OpCall& call) { return ttsim::run_op(library, *kernels, l1, call); };
+    std::function<void(std::string)> dest;
+    if (!options_.dest.empty()) {
+      BUDA_ASSIGN(auto file, host.fs().create(options_.dest, host.write_mode));
+      dest = [to = std::make_shared<DestFile>(std::move(file), host)](const std::string& bytes) { to->write(bytes); };
+    }
+    options.run_op = [library = options_.library, l1 = descriptor.l1, kernels = std::make_shared<const kernels::KernelSet>(std::move(set)),
+                      dest](const arith::OpCall& call) { return ttsim::run_op(library, *kernels, l1, call, dest); };
     return functional::make_device(program, options, host);
   }
 
@@ -52,7 +79,12 @@ std::vector<schema::OptionSpec> options() {
   library.type = schema::OptionType::text;
   library.summary = "Tenstorrent's simulator for Wormhole, a shared library";
   library.value_name = "FILE";
-  std::vector<schema::OptionSpec> all = {library};
+  schema::OptionSpec dest;
+  dest.name = "dest";
+  dest.type = schema::OptionType::text;
+  dest.summary = "write what the destination register of each core holds in the end to a file";
+  dest.value_name = "FILE";
+  std::vector<schema::OptionSpec> all = {library, dest};
   for (schema::OptionSpec& option : kernels::source_options()) all.push_back(std::move(option));
   return all;
 }
@@ -64,6 +96,7 @@ BUDA_PLUGIN(.name = "ttsim", .version = "1.0", .description = "runs kernels on T
                         .summary = "kernels on cores of Tenstorrent's simulator, which is not part of OpenBuda",
                         .options = options(),
                         .make = [](const schema::OptionValues& values, Host&) -> Result<std::unique_ptr<runtime::Target>> {
-                          return std::unique_ptr<runtime::Target>(new TtsimTarget({values.text("library"), kernels::source_of(values)}));
+                          return std::unique_ptr<runtime::Target>(
+                              new TtsimTarget({values.text("library"), values.text("dest"), kernels::source_of(values)}));
                         }});
 }

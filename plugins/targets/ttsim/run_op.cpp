@@ -7,18 +7,24 @@
 
 #include <buda/base/text.hpp>
 
+#include <utility>
+
 namespace buda::ttsim {
 
-arith::Outcome run_op(const std::string& path, const kernels::KernelSet& kernels, const device::L1Map& l1, const arith::OpCall& call) {
+arith::Outcome run_op(const std::string& path, const kernels::KernelSet& kernels, const device::L1Map& l1, const arith::OpCall& call,
+                      const std::function<void(std::string)>& dest) {
   arith::OpCall alone = call;
   alone.threads = 1;
   return kernels::run_op(kernels, l1, alone, [&](const kernels::CoreWork& work, GridCoord) {
-    return in_child([&]() -> Made {
+    Made made = in_child([&]() -> Made {
       auto loaded = Library::load(path);
-      if (auto* why = std::get_if<std::string>(&loaded)) return cat("library '", path, "': ", *why);
+      if (auto* why = std::get_if<std::string>(&loaded)) return {cat("library '", path, "': ", *why), {}};
       VendorCore core(std::get<Library>(loaded));
-      return kernels::run_on(work, core);
+      kernels::CoreOutcome outcome = kernels::run_on(work, core);
+      return {std::move(outcome), dest ? core.destination() : std::string()};
     });
+    if (dest) dest(std::move(made.destination));
+    return std::move(made.outcome);
   });
 }
 

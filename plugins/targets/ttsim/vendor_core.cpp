@@ -72,6 +72,25 @@ void VendorCore::start(const std::array<std::uint32_t, 3>& entries) {
   library_.write(kReset, &kAllButFirst, 4);
 }
 
+// Two words at a time. Source: tt-llk's and ttsim's names of registers (DBG_ARRAY_RD); command 2 selects the destination register.
+std::string VendorCore::destination() {
+  constexpr std::uint32_t kEnable = 0xffb12060u, kCommand = 0xffb12064u, kData = 0xffb1206cu, kDestination = 2 << 16, kOn = 1, kOff = 0;
+  constexpr std::uint32_t kRows = 1024, kPairs = 8;
+  std::string out;
+  out.reserve(4 * kRows * kPairs);
+  library_.write(kEnable, &kOn, 4);
+  for (std::uint32_t row = 0; row < kRows; ++row)
+    for (std::uint32_t pair = 0; pair < kPairs; ++pair) {
+      const std::uint32_t command = kDestination | pair << 12 | row;
+      std::uint32_t words = 0;
+      library_.write(kCommand, &command, 4);
+      library_.read(kData, &words, 4);
+      out.append(reinterpret_cast<const char*>(&words), 4);
+    }
+  library_.write(kEnable, &kOff, 4);
+  return out;
+}
+
 kernels::Core::Turn VendorCore::advance() {
   library_.clock(kTurn);
   return {};

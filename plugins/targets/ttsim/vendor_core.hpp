@@ -5,6 +5,8 @@
 
 #include <buda/kernels/op_run.hpp>
 
+#include <string>
+
 namespace buda::ttsim {
 
 class VendorCore final : public kernels::Core {
@@ -19,6 +21,9 @@ class VendorCore final : public kernels::Core {
   Turn advance() override;
   std::string state(const StreamName&) const override { return "the library does not tell what its threads wait for"; }
   int patience() const override { return 20000; }
+  // What the destination register holds, as the chip's debugger reads it: 1024 rows of 16 words of 16 bits, low byte first. A
+  // number of 32 bits takes a row and the one 8 rows behind it, which the library shows only where a number of 16 bits was before.
+  std::string destination();
 
  private:
   Library& library_;

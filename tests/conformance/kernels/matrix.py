@@ -5,7 +5,8 @@
     matrix.py --build BUILD_DIR --netlists FOLDER [--most-bytes N] [--every N] [--seconds N]
 
 With --netlists those of a folder are run instead, with values that they ask for; those with dropout, whose random numbers are the hardware's, are
-counted apart. Cases are numbered, and each is always the same. What golden or kernelc refuses, and what the simulator does not support, is counted by reason.
+counted apart. Cases are numbered, and each is always the same. What golden or kernelc refuses, and what the simulator does not support, is counted by reason. Of what both
+execute the destination registers are compared, too, as they are when a core has ended.
 Three rounds of the kinds of ops in four have formats that the simulator supports, the fourth has all. Every other round has inputs with values at which arithmetic
 goes differently: denormal ones, halves of the last digit, the largest ones, minus infinity, groups of zeros. Cases from 100000 on are of integers, those from
 200000 on take rows of numbers, those from 300000 on are topk.
@@ -169,6 +170,7 @@ def write_values(path, rnd, shapes, values_of=None):
 def run(build, folder, number, target, options, netlist=None, seconds=300):
     """The bytes of the outputs, or what was said instead."""
     product = folder / f"{target}.npz"
+    (folder / f"{target}.dest").unlink(missing_ok=True)
     product.unlink(missing_ok=True)
     command = [build / "bin/runner", netlist or folder / "net.yaml", "--bare", "--stimulus", "--seed", str(number + 1), "--target", target, "-o", product, "-q"]
     values = folder / "values.npz"
@@ -181,6 +183,15 @@ def run(build, folder, number, target, options, netlist=None, seconds=300):
     except subprocess.TimeoutExpired:
         return None, "ERROR: late"
     return (product.read_bytes(), "") if done.returncode == 0 else (None, done.stderr)
+
+
+def same_registers(ours, vendors):
+    """Whether the destination registers of all cores are the same: 1024 rows of 32 bytes. The second half of numbers of 32 bits, 8 rows behind the first, is 0
+    where the simulator does not show it."""
+    if len(ours) != len(vendors):
+        return False
+    rows = [(i // 32, ours[i:i + 32], vendors[i:i + 32]) for i in range(0, len(ours), 32)]
+    return all(one == other or row % 16 >= 8 and not any(other) for row, one, other in rows)
 
 
 def reason(said):
@@ -239,13 +250,23 @@ def main():
                 continue
             targets = [(f"tensix, {cxx}", "tensix", [cache, f"cxx={cxx}"]) for cxx in args.cxx] or [("tensix", "tensix", [cache])]
             targets += [("tensix, streams", "tensix", [cache, "streams=true"])] if args.streams else []
-            targets += [("ttsim", "ttsim", [cache, f"library={args.library}"])] if args.library else []
+            if args.library:  # the kernels of the first run
+                targets.append(("ttsim", "ttsim", targets[0][2] + [f"library={args.library}", f"dest={folder / 'ttsim.dest'}"]))
+                targets[0][2].append(f"dest={folder / 'tensix.dest'}")
+            registers = []  # of the first run on tensix, and on ttsim
             for name, target, options in targets:
                 made, said = run(args.build, folder, seed, target, options, netlist, args.seconds)
                 refused = made is None and reason(said) in REFUSALS
                 counts[f"{name} refuses: {reason(said)}" if refused else f"{name}: {'the same bits' if made == expected else 'other bits or none'}"] += 1
                 if not refused and made != expected:
                     wrong.append(f"case {number} on {name}: {said or 'other bits'}")
+                if made and any(option.startswith("dest=") for option in options):
+                    registers.append((folder / f"{target}.dest").read_bytes())
+            if len(registers) == 2:
+                same = same_registers(*registers)
+                counts[f"destination registers on ttsim: {'the same bits' if same else 'other bits'}"] += 1
+                if not same:
+                    wrong.append(f"case {number}: other bits in destination registers")
     for what, count in sorted(counts.items()):
         print(f"{count:5} {what}")
     print("\n".join(wrong))

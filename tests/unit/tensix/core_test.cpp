@@ -2,10 +2,12 @@
 #include <buda/base/rng.hpp>
 #include <buda/isa/opcodes.hpp>
 #include <tensix/core.hpp>
+#include <tensix/dest_image.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -106,6 +108,31 @@ TEST(Core, SurvivesRandomInstructions) {
     for (std::size_t t = 0; t < kThreads; ++t) core.where(t);
     core.fault();
   }
+}
+
+TEST(DestImage, HasWordsAsTheRegisterDoes) {
+  DestRegister dest;
+  DestForms forms;
+  const auto put_number = [&](numerics::Dest form, std::size_t row, std::uint32_t number) {
+    dest.row(form == numerics::Dest::fp32, row)[2] = number;
+    forms.write(form, row, 4);
+  };
+  put_number(numerics::Dest::bf16, 0, 0xbf9d0000);
+  put_number(numerics::Dest::fp16, 4, 15u << 23 | 0x155u << 13);
+  put_number(numerics::Dest::fp32, 9, 0x3f9d1234);  // rows 17 and 25
+  put_number(numerics::Dest::bf16, 64, 0xbf9d0000);
+  forms.cleared(64, 16);
+  const std::string image = dest_image(dest, forms);
+  ASSERT_EQ(image.size(), 2 * kDestRows * kColumns);
+  const auto word = [&](std::size_t row) {
+    const std::size_t at = 2 * (row * kColumns + 2);
+    return static_cast<std::uint8_t>(image[at]) | static_cast<std::uint8_t>(image[at + 1]) << 8;
+  };
+  EXPECT_EQ(word(0), 0x9d7f);
+  EXPECT_EQ(word(4), 0x2aaf);
+  EXPECT_EQ(word(17), 0x1d7f);
+  EXPECT_EQ(word(25), 0x1234);
+  EXPECT_EQ(word(64), 0);
 }
 
 }  // namespace

@@ -58,6 +58,7 @@ Diagnostic wrong(const char* option, const std::string& value, std::string_view 
 std::vector<schema::OptionSpec> debug_options() {
   using schema::OptionType;
   return {option("trace", OptionType::text, "write what the cores execute to a file", "FILE", false),
+          option("dest", OptionType::text, "write what the destination register of each core holds in the end to a file", "FILE", false),
           option("trace-core", OptionType::text, "core of the op's grid, row and column, that is traced; default: all", "ROW-COL", true),
           option("trace-thread", OptionType::text, "thread that is traced: unpack, math or pack; default: all", "THREAD", true),
           option("break", OptionType::text, "end the run before the first instruction of a line of the kernels", "FILE:LINE", true),
@@ -68,6 +69,7 @@ std::vector<schema::OptionSpec> debug_options() {
 Result<DebugSettings> debug_settings(const schema::OptionValues& values) {
   DebugSettings out;
   out.trace = values.text("trace");
+  out.dest = values.text("dest");
   for (const std::string& text : values.texts("trace-core")) {
     const auto [row, col] = halves(text, '-');
     const auto r = number(row), c = number(col);

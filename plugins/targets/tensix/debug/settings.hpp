@@ -21,7 +21,7 @@ struct Watch {
 };
 
 struct DebugSettings {
-  std::string trace;                                 // a file; empty: none
+  std::string trace, dest;                           // files; empty: none
   std::vector<GridCoord> cores;                      // that are traced; none: all
   std::array<bool, 3> threads = {true, true, true};  // that are traced
   std::vector<std::string> breaks;                   // lines: "matmul.h:88"

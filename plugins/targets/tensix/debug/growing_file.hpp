@@ -1,4 +1,4 @@
-// The file of a trace: it grows while the device lives, and is there when that has ended.
+// A file of a trace or of registers: it grows while the device lives, and is there when that has ended.
 #pragma once
 
 #include <buda/io/host.hpp>
@@ -9,11 +9,11 @@
 
 namespace buda::tensix {
 
-class TraceFile {
+class GrowingFile {
  public:
-  TraceFile(std::unique_ptr<io::OutputFile> file, Host& host) : file_(std::move(file)), host_(host) {}
-  TraceFile(const TraceFile&) = delete;
-  ~TraceFile() { keep(file_->commit()); }
+  GrowingFile(std::unique_ptr<io::OutputFile> file, Host& host) : file_(std::move(file)), host_(host) {}
+  GrowingFile(const GrowingFile&) = delete;
+  ~GrowingFile() { keep(file_->commit()); }
 
   void write(std::string_view text) {
     if (!failed_) keep(file_->write(text));
