@@ -22,6 +22,7 @@ class DimResolver {
 
   void input(::onnx::ValueInfoProto& value) {
     std::size_t before = failure_.diagnostics().size();
+    names_.insert(value.name());
     if (!value.type().has_tensor_type()) {
       refuse(value, "is not a dense tensor; sequences, maps, optionals and sparse tensors are not supported");
       return;
@@ -32,11 +33,9 @@ class DimResolver {
       refuse(value,
              cat("has elements of ", onnx_type_name(type.elem_type()), "; only numbers and booleans of at most 64 bits are supported"));
     if (auto given = shapes_->find(value.name()); given != shapes_->end() && dtype) {
-      names_.insert(value.name());
       if (!take_shape(value, *dtype, given->second)) return;
     }
     if (auto fixed = values_->find(value.name()); fixed != values_->end()) {
-      names_.insert(value.name());
       if (dtype) fixed_input(value, *dtype, fixed->second);
       return;
     }
@@ -52,7 +51,6 @@ class DimResolver {
       refuse(value, cat("has the impossible shape ", shape.text()));
       return;
     }
-    names_.insert(value.name());
     model_->inputs.push_back({value.name(), *dtype, std::move(shape), {}});
   }
 

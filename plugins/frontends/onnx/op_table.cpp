@@ -41,7 +41,10 @@ constexpr std::pair<std::string_view, std::string_view> kOutOfScope[] = {
 std::string_view out_of_scope(std::string_view domain, std::string_view op_type) {
   if (domain == "ai.onnx.preview.training") return "training is not supported; export the model for inference";
   if (domain == "ai.onnx.ml") return "operators of classical machine learning are not supported";
-  if (domain != kDefaultDomain) return "operators of this domain are not supported";
+  if (domain != kDefaultDomain)
+    return "operators of this domain are not supported: give the model a function of this name (onnx.helper.make_function), or leave it "
+           "out "
+           "(onnx.utils.extract_model)";
   for (const auto& [name, why] : kOutOfScope)
     if (name == op_type) return why;
   return "";

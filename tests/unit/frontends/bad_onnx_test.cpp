@@ -43,7 +43,9 @@ TEST_F(BadOnnx, AllUnsupportedOperatorsAreReportedAtOnce) {
             "early");
   EXPECT_EQ(d.notes[2].message,
             "op type Reluu (domain ai.onnx, opset 13): unknown to ONNX; did the exporter mean Relu?; used by 1 node: typo");
-  EXPECT_EQ(d.notes[3].message, "op type FancyPool (domain com.example): operators of this domain are not supported; used by 1 node: pool");
+  EXPECT_EQ(d.notes[3].message,
+            "op type FancyPool (domain com.example): operators of this domain are not supported: give the model a function of this name "
+            "(onnx.helper.make_function), or leave it out (onnx.utils.extract_model); used by 1 node: pool");
   EXPECT_EQ(d.data.at(0), (std::pair<std::string, std::string>("unsupported.ai.onnx.ConcatFromSequence", "first, ConcatFromSequence_1")));
 }
 
@@ -84,6 +86,21 @@ TEST_F(BadOnnx, SymbolicDimensionsWithoutAValue) {
   expect_refused(m.bytes(), {"ON022 --dim bacth=4: the model has no symbolic dimension 'bacth'\n  hint: did you mean 'batch'?"},
                  {"bacth=4", "batch=4", "y.1=1"});
   expect_refused(one_node("Relu", {{2}}).bytes(), {"ON022", "hint: all its dimensions are fixed"}, {"batch=4"});
+}
+
+// Also those of which a size is missing yet are inputs that may be meant.
+TEST_F(BadOnnx, AMisspeltInputIsSaid) {
+  OnnxModel m;
+  m.input("image", {-1, 3});
+  m.node("Relu", {"image"}, {"z"});
+  m.output("z");
+  fs_.put("m.onnx", m.bytes());
+  importer::Options options{.model = "m.onnx", .output = "m.json", .input_shapes = {"imge=1,3"}};
+  const auto done = importer::run(options, host_);
+  ASSERT_FALSE(done);
+  EXPECT_NE(text_of(done.failure()).find("ON022 --input-shape imge: the model has no input 'imge'\n  hint: did you mean 'image'?"),
+            std::string::npos)
+      << text_of(done.failure());
 }
 
 TEST_F(BadOnnx, InputsThatAreNoDenseTensorsOfKnownShape) {
