@@ -8,7 +8,8 @@ digits=$source/share/examples/digits
 seeds=$build/seeds
 rm -rf "$seeds"
 mkdir -p "$seeds/made" "$build/found"
-# A frontend is a plugin, with libbuda.so behind it; the target has the same objects, whose symbols come first.
+# Frontends, and what reads the lines of programs, are libraries with libbuda.so behind them; the targets have the same objects, whose
+# symbols come first.
 export ASAN_OPTIONS=detect_leaks=0:detect_odr_violation=0
 (cd "$seeds/made" && "$build/bin/buda" compile "$digits/digits.onnx" -o digits.tti --save-temps -q && cp digits.tti digits.build/) || exit 1
 made=$seeds/made/digits.build
