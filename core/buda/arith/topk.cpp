@@ -95,7 +95,7 @@ void sort_row(std::vector<Item>& row, std::size_t k, bool sorted_runs) {
 
 // In mode bits the network is that of the kernel (share/kernels/families/topk.h), for up to 32 numbers, by the order of words in the
 // destination register: the 32 largest so far, descending, meet the next 32, ascending; of each pair the larger stays, and what stays is
-// sorted again.
+// sorted again. Halves of 32 are sorted in registers and then stored, by which numbers without an exponent become zeros with their signs.
 constexpr std::size_t kRun = 32;
 
 struct WordItem {
@@ -115,9 +115,15 @@ void merge_words(WordItem* run, std::size_t length, bool descending) {
       if ((i & distance) == 0) order_words(run[i], run[i + distance], descending, length > 2 && length < 16 && distance < 4);
 }
 
+std::int32_t stored_key(std::int32_t key) {
+  constexpr std::int32_t kLeastWithExponent = 1 << 23;
+  return key >= kLeastWithExponent || key < -kLeastWithExponent ? key : key < 0 ? -1 : 0;
+}
+
 void sort_words(WordItem* run, bool descending) {
   for (std::size_t length = 2; length < kRun; length *= 2)
     for (std::size_t at = 0; at < kRun; at += length) merge_words(run + at, length, at / length % 2 == 0);
+  for (std::size_t i = 0; i < kRun; ++i) run[i].key = stored_key(run[i].key);
   merge_words(run, kRun, descending);
 }
 
