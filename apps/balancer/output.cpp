@@ -107,7 +107,7 @@ Result<void> write_outputs(const OutputFiles& files, const balance::Segments& se
     all.push_back(std::move(file));
   }
   if (!files.overrides.empty()) {
-    BUDA_ASSIGN(const auto overrides, balance::plan_overrides(balanced.problem, balanced.choice));
+    BUDA_ASSIGN(const auto overrides, balance::plan_overrides(balanced.problem, balanced.choice, balanced.schedule));
     BUDA_ASSIGN(auto file, staged(host, files.overrides, compiler::settings_text(overrides)));
     all.push_back(std::move(file));
   }

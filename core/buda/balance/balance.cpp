@@ -6,20 +6,11 @@
 #include <buda/balance/chips/given_chips.hpp>
 #include <buda/balance/emit/forked_inputs.hpp>
 #include <buda/balance/emit/report_bounds.hpp>
-#include <buda/balance/legalize/cut_edges.hpp>
-#include <buda/balance/legalize/nearest_legal.hpp>
-#include <buda/balance/legalize/neighbours.hpp>
-#include <buda/balance/legalize/overrides.hpp>
-#include <buda/balance/legalize/padding.hpp>
-#include <buda/balance/legalize/remedies.hpp>
-#include <buda/balance/legalize/row_padding.hpp>
-#include <buda/balance/legalize/unread_cores.hpp>
-#include <buda/balance/models/alike.hpp>
+#include <buda/balance/legalize/choice_space.hpp>
 #include <buda/balance/problem/constraints.hpp>
 #include <buda/balance/problem/l1_accumulation.hpp>
 #include <buda/balance/problem/segment_order.hpp>
 #include <buda/balance/queues/queue_places.hpp>
-#include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
 #include <buda/device/cluster.hpp>
 #include <buda/graph/constraint_tags.hpp>
@@ -30,7 +21,6 @@
 #include <mutex>
 #include <optional>
 #include <set>
-#include <tuple>
 
 namespace buda::balance {
 namespace {
@@ -48,6 +38,9 @@ Result<Settings> settings_for(const BalanceOptions& options, const device::Devic
   return out;
 }
 
+// With more effort, ops are placed in another order as well, with this one.
+constexpr std::int32_t kUsualEffort = 1;
+
 // Execution order, segment by segment, with the order constraints of the user.
 Result<std::vector<graph::NodeId>> make_schedule(const graph::Graph& graph, SchedulePolicy policy) {
   BUDA_ASSIGN(auto waits_for, ops_to_wait_for(graph));
@@ -55,228 +48,6 @@ Result<std::vector<graph::NodeId>> make_schedule(const graph::Graph& graph, Sche
   order_by_segment(graph, order);
   BUDA_TRY(check_orders(graph, order, waits_for));
   return order;
-}
-
-// Chips by constraints of ops, until they are shared out: as many as there are. The others begin epochs, as all of them do where there is
-// one chip.
-void add_chip_breaks(const std::vector<graph::NodeId>& breaks, const graph::Graph& graph, Problem& problem, Host& host) {
-  if (!problem.ops.empty() && problem.ops.front().chip >= 0) return;
-  std::size_t chips = 1;
-  for (std::size_t i = 0; i < problem.ops.size(); ++i) {
-    if (i > 0 && problem.ops[i].segment != problem.ops[i - 1].segment) chips = 1;
-    if (std::find(breaks.begin(), breaks.end(), problem.ops[i].node) == breaks.end()) continue;
-    problem.ops[i].begins_chip = chips < problem.chips.size();
-    if (problem.ops[i].begins_chip) {
-      ++chips;
-      continue;
-    }
-    const std::string there = problem.chips.size() == 1 ? "is one chip" : cat("are ", problem.chips.size(), " chips");
-    const graph::Node& node = graph.node(problem.ops[i].node);
-    host.report(
-        warning("BL042", node.loc, cat("op '", node.name(), "' is to begin a chip; there ", there, ", and it begins an epoch there")));
-  }
-}
-
-// Breaks by constraints of ops, and where segments begin. Which op of a constraint comes first is known by the schedule.
-void add_breaks(const graph::Graph& graph, Problem& problem, std::vector<OpOverride>& overrides, Host& host) {
-  std::vector<graph::NodeId> order;
-  for (const OpSpec& op : problem.ops) order.push_back(op.node);
-  auto breaks = first_of_breaks(graph, order, graph::kEpochBreak), chips = first_of_breaks(graph, order, graph::kChipBreak);
-  add_chip_breaks(chips, graph, problem, host);
-  std::set<graph::NodeId> all(breaks.begin(), breaks.end());
-  all.insert(chips.begin(), chips.end());
-  for (std::size_t i = 0; i < order.size(); ++i)
-    if (all.contains(order[i]) && !overrides[i].epoch_break) overrides[i].epoch_break = true;
-  for (std::size_t i = 1; i < order.size(); ++i) {
-    const OpSpec &op = problem.ops[i], &before = problem.ops[i - 1];
-    if (op.segment != before.segment || op.chip != before.chip || op.copies != before.copies) overrides[i].epoch_break = true;
-  }
-}
-
-// Legal models of the ops that are `wanted`. Those that are alike (`first`) have the same, unless it is none: then the account of why names
-// the op's own operands.
-void enumerate_models(const Problem& problem, const ModelOptions& options, const std::vector<std::size_t>& first,
-                      const std::vector<bool>& wanted, unsigned threads, ChoiceSpace& space) {
-  auto enumerate = [&](const std::vector<std::size_t>& ops) {
-    parallel_for(threads, ops.size(), [&](std::size_t k) {
-      space.models[ops[k]] = legal_models(problem.ops[ops[k]], *problem.device, options, &space.overrides[ops[k]]);
-    });
-  };
-  std::map<std::size_t, std::size_t> leader_of;
-  std::vector<std::size_t> leaders, followers, alone;
-  for (std::size_t i = 0; i < problem.ops.size(); ++i) {
-    if (!wanted[i]) continue;
-    const bool is_free = space.overrides[i].given.empty();
-    (!is_free || leader_of.try_emplace(first[i], i).second ? leaders : followers).push_back(i);
-  }
-  enumerate(leaders);
-  for (std::size_t i : followers) {
-    space.models[i] = space.models[leader_of.at(first[i])];
-    if (space.models[i].models.empty()) alone.push_back(i);
-  }
-  enumerate(alone);
-}
-
-// Whether some model of an op can read its sources: inputs, parameters and constants.
-bool has_fitting_model(const Problem& problem, std::size_t op, const LegalModels& legal) {
-  const OpId id(static_cast<OpId::rep>(op));
-  return std::any_of(legal.models.begin(), legal.models.end(), [&](const OpModel& m) { return fits_with_sources(problem, id, m); });
-}
-
-// Ops stream where they do not fit otherwise or an override says so, and next to such ops, so that these can hand their parts over within
-// an epoch; or everywhere, if the options say so.
-void set_models(const Problem& problem, const ModelOptions& options, unsigned threads, ChoiceSpace& space) {
-  const std::size_t count = problem.ops.size();
-  const std::vector<std::size_t> first = first_alike(problem);
-  space.models.resize(count);
-  ModelOptions whole = options;
-  whole.t_streaming = false;
-  enumerate_models(problem, whole, first, std::vector<bool>(count, true), threads, space);
-  if (!options.t_streaming) return;
-  std::vector<bool> streams(count, options.stream_all);
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto& stream = space.overrides[i].stream;
-    if (has_fitting_model(problem, i, space.models[i]) && !(stream && stream->parts > 1)) continue;
-    streams[i] = true;
-    for (const OpUse& use : problem.ops[i].users) streams[use.op.index()] = true;
-    for (const Operand& operand : problem.ops[i].operands)
-      if (operand.from.op.valid()) streams[operand.from.op.index()] = true;
-  }
-  enumerate_models(problem, options, first, streams, threads, space);
-}
-
-// A result of, say, a prime number of columns of tiles may have no grid that holds it; a few columns more may.
-void pad_misfits(Problem& problem, const ModelOptions& options, ChoiceSpace& space) {
-  for (std::size_t i = 0; i < problem.ops.size(); ++i) {
-    // What the user's overrides leave without a model is told, unless they are those of more columns.
-    const auto blocked = space.overrides[i].blocked_tiles();
-    const bool is_blocked = space.overrides[i].blocks() && (!blocked || (*blocked)[1] <= problem.ops[i].out.ct);
-    if (is_blocked || has_fitting_model(problem, i, space.models[i])) continue;
-    const OpId id(static_cast<OpId::rep>(i));
-    const auto columns = padded_columns(problem, id, options, &space.overrides[i]);
-    if (!columns) continue;
-    pad_columns(problem, id, *columns);
-    space.models[i] = legal_models(problem.ops[i], *problem.device, options, &space.overrides[i]);
-  }
-}
-
-// Takes models away that options exclude, but never all of an op.
-void apply_preferences(const ModelOptions& options, ChoiceSpace& space) {
-  for (LegalModels& legal : space.models) {
-    std::vector<OpModel>& models = legal.models;
-    const auto has_one_row = [](const OpModel& m) { return m.grid.rows == 1; };
-    if (options.one_row && std::any_of(models.begin(), models.end(), has_one_row))
-      std::erase_if(models, [&](const OpModel& m) { return !has_one_row(m); });
-    if (options.all_steps) continue;
-    std::map<std::tuple<std::int32_t, std::int32_t, StreamDirection, std::int32_t>, std::int32_t> largest;
-    const auto kind = [](const OpModel& m) { return std::tuple(m.grid.rows, m.grid.cols, m.stream.direction, m.stream.parts); };
-    for (const OpModel& m : models) largest[kind(m)] = std::max(largest[kind(m)], m.u_kt);
-    std::erase_if(models, [&](const OpModel& m) { return m.u_kt < largest[kind(m)]; });
-  }
-}
-
-// Ops with overrides are alone, and so are those that have other models because of their neighbours.
-std::vector<std::size_t> kinds_of(const Problem& problem, const ChoiceSpace& space) {
-  const std::vector<std::size_t> first = first_alike(problem);
-  std::map<std::size_t, std::vector<std::size_t>> kinds;  // by first alike
-  std::vector<std::size_t> out;
-  for (std::size_t i = 0; i < problem.ops.size(); ++i) {
-    auto& known = kinds[first[i]];
-    const auto is_same = [&](std::size_t k) {
-      return space.overrides[k].given.empty() && space.overrides[i].given.empty() && space.models[k].models == space.models[i].models;
-    };
-    auto same = std::find_if(known.begin(), known.end(), is_same);
-    if (same == known.end()) same = known.insert(known.end(), i);
-    out.push_back(*same);
-  }
-  return out;
-}
-
-// Whether a plan can be made of these models.
-using Tries = std::function<bool(const Problem&, const ChoiceSpace&)>;
-
-// The nearest legal choices that a plan can be made of, in words: what is legal alone may still need more than a core has beside its
-// neighbours. `space`: with models for all other ops.
-std::vector<std::string> nearest_that_work(const Problem& problem, ChoiceSpace space, OpId op, const std::vector<NearChoice>& near,
-                                           const Tries& works) {
-  constexpr std::size_t kMostShown = 3, kMostTried = 12;
-  std::vector<std::string> out;
-  for (std::size_t i = 0; i < std::min(near.size(), kMostTried) && out.size() < kMostShown; ++i) {
-    Problem tried = problem;
-    tried.ops[op.index()] = with_buffered_inputs(tried.op(op), near[i].overrides.buffered_inputs);
-    space.problem = &tried;
-    space.overrides[op.index()] = near[i].overrides;
-    space.models[op.index()].models = near[i].models;
-    space.kinds = kinds_of(tried, space);
-    if (works(tried, space)) out.push_back(near[i].text);
-  }
-  return out;
-}
-
-// Adds an error for each op that an override leaves without a model. The others of them have what is nearest to theirs while one is tried.
-void explain_overrides(Problem problem, ChoiceSpace space, const std::map<std::size_t, std::vector<NearChoice>>& illegal,
-                       const Tries& works, Failure& failure) {
-  const std::vector<OpOverride> given = space.overrides;
-  space.effort = 0;
-  for (const auto& [i, near] : illegal) {
-    space.overrides[i] = near.front().overrides;
-    space.models[i].models = near.front().models;
-    problem.ops[i] = with_buffered_inputs(std::move(problem.ops[i]), near.front().overrides.buffered_inputs);
-  }
-  const bool all_fit = std::none_of(space.models.begin(), space.models.end(), [](const LegalModels& m) { return m.models.empty(); });
-  for (const auto& [i, near] : illegal) {
-    const OpId op(static_cast<OpId::rep>(i));
-    const auto nearest = all_fit ? nearest_that_work(problem, space, op, near, works) : std::vector<std::string>{};
-    failure.add(illegal_override(problem.op(op), given[i], nearest, *problem.device));
-  }
-}
-
-// Models of all ops; ops without any are reported together. `graph`: null where the problem comes from a netlist.
-Result<ChoiceSpace> make_space(const graph::Graph* graph, Problem& problem, const Settings& balance_options, const ModelOptions& options,
-                               const Tries& works, Host& host) {
-  ChoiceSpace space;
-  space.problem = &problem;
-  space.options = options;
-  BUDA_ASSIGN(space.overrides, parse_overrides(problem, balance_options.overrides));
-  for (std::size_t i = 0; i < problem.ops.size(); ++i)
-    for (const auto& [operand, inputs] : space.overrides[i].buffered_inputs) problem.ops[i].operands[operand].buffered_inputs = inputs;
-  if (graph != nullptr) {
-    add_breaks(*graph, problem, space.overrides, host);
-    pad_uneven_rows(problem, space.overrides);
-  }
-  set_models(problem, options, host.threads, space);
-  if (const std::size_t cuts = cut_edges(balance_options.self_cut, space.models, problem); cuts > 0) {
-    host.log(1, cat("queues between ops that do not go together: ", cuts));
-    set_models(problem, options, host.threads, space);
-  }
-  pad_misfits(problem, options, space);
-  avoid_unread_cores(problem, space.models);
-  apply_preferences(options, space);
-  space.kinds = kinds_of(problem, space);
-  Failure failure;
-  std::vector<OpId> misfits;
-  std::map<std::size_t, std::vector<NearChoice>> illegal;
-  for (std::size_t i = 0; i < problem.ops.size(); ++i) {
-    const OpSpec& spec = problem.ops[i];
-    const OpOverride& own = space.overrides[i];
-    host.log(2, cat("op ", spec.label, ": ", space.models[i].models.size(),
-                    " legal implementations; rejected: ", space.models[i].rejections.text()));
-    if (!space.models[i].models.empty()) continue;
-    std::vector<NearChoice> near;
-    if (!own.given.empty()) near = nearest_choices(spec, own, *problem.device, options);
-    if (near.empty()) {
-      misfits.push_back(OpId(static_cast<OpId::rep>(i)));
-    } else {
-      illegal[i] = std::move(near);
-    }
-  }
-  explain_overrides(problem, space, illegal, works, failure);
-  std::vector<std::string> hints(misfits.size());
-  if (graph != nullptr) hints = remedies(*graph, problem, misfits, options, host);
-  for (std::size_t i = 0; i < misfits.size(); ++i)
-    failure.add(no_legal_model(problem, problem.op(misfits[i]), space.models[misfits[i].index()], std::move(hints[i])));
-  if (!failure.empty()) return failure;
-  return space;
 }
 
 Result<BuiltNetlist> build(Problem& problem, const Choice& choice, const Settings& options, Host& host) {
@@ -364,7 +135,7 @@ Result<ChoiceSpace> choose_plan(const graph::Graph* graph, Policy& policy, const
     return choice.ok() && build(problem, *choice, options, host).ok();
   };
   host.progress("enumerating implementations", 0, 0);
-  BUDA_ASSIGN(ChoiceSpace space, make_space(graph, out.problem, options, model_options, works, host));
+  BUDA_ASSIGN(ChoiceSpace space, make_space(graph, out.problem, {model_options, options.overrides, options.self_cut}, works, host));
   space.effort = options.effort;
   // Policies estimate side by side.
   std::mutex telling;
@@ -492,17 +263,13 @@ void hint_at_fewer_batches(Failure& failure, const Settings& options, const std:
   halved("--queue-entries", [](Settings& o) -> std::int32_t& { return o.queues.batches; });
 }
 
-}  // namespace
-
-Result<Balanced> balance(graph::Graph graph, const device::DeviceDescriptor& device, Policy& policy, const std::string& policy_name,
-                         const BalanceOptions& given_options, Host& host) {
-  BUDA_ASSIGN(const Settings options, settings_for(given_options, device, host));
+// A plan of the normalized graph, in an order.
+Result<Balanced> balance_in(SchedulePolicy schedule, std::vector<graph::NodeId> order, graph::Graph graph,
+                            const device::DeviceDescriptor& device, Policy& policy, const std::string& policy_name, const Settings& options,
+                            Host& host) {
   Balanced out;
+  out.schedule = schedule;
   out.graph = std::move(graph);
-  for (const std::string& name : normalize(out.graph))
-    host.report(warning("BL040", out.graph.node(out.graph.find(name)).loc,
-                        cat("input '", name, "' is not used by any output; nothing will be pushed for it")));
-  BUDA_ASSIGN(std::vector<graph::NodeId> order, make_schedule(out.graph, options.schedule));
   // Several chips add copies to it.
   std::optional<graph::Graph> given;
   const auto has_chip = [&](graph::NodeId op) { return out.graph.node(op).tags.contains(graph::kChip); };
@@ -518,6 +285,36 @@ Result<Balanced> balance(graph::Graph graph, const device::DeviceDescriptor& dev
     return place_ops(order, device, policy, policy_name, fewer, host, out).ok();
   });
   return failure;
+}
+
+}  // namespace
+
+Result<Balanced> balance(graph::Graph graph, const device::DeviceDescriptor& device, Policy& policy, const std::string& policy_name,
+                         const BalanceOptions& given_options, Host& host) {
+  BUDA_ASSIGN(const Settings options, settings_for(given_options, device, host));
+  for (const std::string& name : normalize(graph))
+    host.report(warning("BL040", graph.node(graph.find(name)).loc,
+                        cat("input '", name, "' is not used by any output; nothing will be pushed for it")));
+  const SchedulePolicy first = options.schedule.value_or(SchedulePolicy::module_inputs_bfs);
+  BUDA_ASSIGN(std::vector<graph::NodeId> order, make_schedule(graph, first));
+  if (options.schedule || options.effort <= kUsualEffort)
+    return balance_in(first, std::move(order), std::move(graph), device, policy, policy_name, options, host);
+  BUDA_ASSIGN(std::vector<graph::NodeId> other, make_schedule(graph, SchedulePolicy::topological));
+  const bool differs = other != order;
+  BUDA_ASSIGN(Balanced out, balance_in(first, std::move(order), graph, device, policy, policy_name, options, host));
+  if (!differs) return out;
+  // What it warns of has been said.
+  CollectingSink unheard;
+  Host silent(host.fs(), unheard);
+  silent.threads = host.threads;
+  silent.seed = host.seed;
+  silent.share_dir = host.share_dir;
+  Settings usual = options;
+  usual.effort = kUsualEffort;
+  auto plan = balance_in(SchedulePolicy::topological, std::move(other), std::move(graph), device, policy, policy_name, usual, silent);
+  if (!plan || plan->report.totals.cycles >= out.report.totals.cycles) return out;
+  host.log(1, "ops are placed in topological order, in which the plan is faster");
+  return std::move(*plan);
 }
 
 Result<Balanced> balance(Problem problem, Policy& policy, const std::string& policy_name, const BalanceOptions& given_options, Host& host) {

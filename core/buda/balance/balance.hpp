@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #pragma GCC visibility push(default)
@@ -22,7 +23,7 @@ namespace buda::balance {
 
 struct BalanceOptions {
   ModelOptions models;
-  SchedulePolicy schedule = SchedulePolicy::module_inputs_bfs;
+  std::optional<SchedulePolicy> schedule = {};  // nothing: breadth first; with an effort of 2 or more, the order with the faster plan
   QueueOptions queues;
   bool forked_inputs = false;  // ops of an epoch share equal reads of DRAM
   bool dynamic_queues = true;  // Problem::dynamic_queues
@@ -35,6 +36,7 @@ struct BalanceOptions {
 };
 
 struct Balanced {
+  SchedulePolicy schedule = SchedulePolicy::module_inputs_bfs;  // of its ops
   graph::Graph graph;  // as it was balanced: without dead nodes, with nops before outputs that no op fed
   Problem problem;
   Choice choice;

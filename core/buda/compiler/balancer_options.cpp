@@ -20,8 +20,10 @@ void declare(schema::OptionSet& set, BalancerOptions& o) {
   set.flag("interactive-placer", o.interactive_placer,
            "let policies take placements back and try others; without it they place ops once, as with --effort 0")
       .known_as("use_interactive_placer");
-  set.choice("scheduler", o.scheduler, {std::string(balance::kModuleInputsBfs), std::string(balance::kTopological)},
-             "order in which ops are placed")
+  set.choice("scheduler", o.scheduler,
+             {std::string(balance::kAnySchedule), std::string(balance::kModuleInputsBfs), std::string(balance::kTopological)},
+             "order in which ops are placed: breadth first from the model's inputs, or as in the graph; auto: breadth first, and with "
+             "--effort 2 or 3 the one with the faster plan")
       .environment("PYBUDA_SCHEDULER_POLICY");
   set.choice("dram-placement", o.dram_placement, {std::begin(balance::kDramAlgorithms), std::end(balance::kDramAlgorithms)},
              "how buffers of queues are assigned to DRAM channels: by the traffic of each epoch, or as in PyBuda")

@@ -14,7 +14,7 @@ namespace buda::compiler {
 
 struct BalancerOptions {
   std::string policy = "spread";  // as PyBuda writes it, too: MinimizeGrid
-  std::string scheduler = "ModuleInputsBFS";
+  std::string scheduler = "auto";
   std::string dram_placement = "BY_LOAD";
   std::int64_t num_chips = 1;         // 0: all of the device
   std::vector<std::string> chip_ids;  // numbers, or several with commas; empty: the first num_chips

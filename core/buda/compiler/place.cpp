@@ -32,7 +32,8 @@ Result<balance::BalanceOptions> balance_options(const BalancerOptions& o, const 
   out.models.all_steps = o.enumerate_u_kt;
   out.models.single_buffer_fallback = o.single_buffer_fallback;
   out.models.one_row = o.place_on_one_row;
-  out.schedule = o.scheduler == balance::kTopological ? balance::SchedulePolicy::topological : balance::SchedulePolicy::module_inputs_bfs;
+  if (o.scheduler == balance::kTopological) out.schedule = balance::SchedulePolicy::topological;
+  if (o.scheduler == balance::kModuleInputsBfs) out.schedule = balance::SchedulePolicy::module_inputs_bfs;
   out.batches = static_cast<std::int32_t>(o.microbatch);
   out.forked_inputs = o.forked_dram_inputs;
   out.dynamic_queues = !o.static_queues;

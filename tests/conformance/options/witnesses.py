@@ -139,7 +139,7 @@ WITNESSES = {
     "tm-cpu-fallback-max-depth": [Witness("moved", ["0"], given=["--enable-tm-cpu-fallback"], idle=[])],
     # balancer
     "policy": [Witness("stride")],
-    "scheduler": [Witness("branches")],
+    "scheduler": [Witness("branches", ["Topological"])],
     "dram-placement": [Witness("mlp")],
     "num-chips": [Witness("softmax", ["2"], given=["--device", "n300", "--policy", "single_op_per_epoch"])],
     "chip-ids": [Witness("softmax", ["0,1", "1"], given=["--device", "n300", "--policy", "single_op_per_epoch"])],

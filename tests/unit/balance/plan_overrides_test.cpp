@@ -33,7 +33,7 @@ TEST_P(PlanOverrides, MakeTheSameNetlist) {
     options.batches = seed % 3 == 0 ? 1 : 8;
     const auto plan = balance_with(graph, GetParam(), options, *some_policy(seed));
     if (!plan) continue;
-    const auto written = plan_overrides(plan->problem, plan->choice);
+    const auto written = plan_overrides(plan->problem, plan->choice, plan->schedule);
     ASSERT_TRUE(written.ok()) << "seed " << seed << ": " << text_of(written.failure());
     EXPECT_EQ(written->at("policy"), "minimize_grid");
     options.overrides = op_keys(*written);
@@ -53,12 +53,12 @@ TEST(PlanAsOptions, IsThatOfOneChip) {
   auto plan = balance_with(perceptron(64, {64, 64, 64}), "n150");
   ASSERT_TRUE(plan.ok());
   plan->choice.chips = {0, 1};
-  const auto written = plan_overrides(plan->problem, plan->choice);
+  const auto written = plan_overrides(plan->problem, plan->choice, plan->schedule);
   ASSERT_FALSE(written.ok());
   EXPECT_THAT(text_of(written.failure()), ::testing::HasSubstr("several chips"));
   plan->choice.chips.clear();
   plan->choice.ops.front().epoch = 1;
-  EXPECT_THAT(text_of(plan_overrides(plan->problem, plan->choice).failure()), ::testing::HasSubstr("order of the ops"));
+  EXPECT_THAT(text_of(plan_overrides(plan->problem, plan->choice, plan->schedule).failure()), ::testing::HasSubstr("order of the ops"));
 }
 
 }  // namespace

@@ -113,5 +113,46 @@ TEST(Effort, NeverGivesLess) {
   }
 }
 
+// Branches that are wide in the middle, one after the other by node id: an order that goes through them side by side passes the middle of
+// all of them from epoch to epoch.
+graph::Graph wide_branches(std::size_t count) {
+  DeviceGraph g("branches");
+  g.with_values = false;
+  const graph::NodeId x = g.input("x", {1, 1, 512, 512}, {512, 512});
+  std::optional<graph::NodeId> sum;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto name = [&](const char* op) { return cat(op, i); };
+    const auto up = g.op(name("up"), "matmul", {x, g.parameter(name("up.weight"), {1, 1, 512, 2048})}, {1, 1, 512, 2048});
+    const auto down = g.op(name("down"), "matmul", {up, g.parameter(name("down.weight"), {1, 1, 2048, 64})}, {1, 1, 512, 64});
+    sum = sum ? g.op(name("sum"), "add", {*sum, down}, {1, 1, 512, 64}) : down;
+  }
+  g.output("y", *sum);
+  return std::move(g.graph);
+}
+
+TEST(Effort, TriesBothOrders) {
+  std::vector<std::int64_t> cycles;
+  std::vector<SchedulePolicy> chosen;
+  const auto plan = [&](std::optional<SchedulePolicy> schedule, std::int32_t effort) {
+    Spread policy;
+    BalanceOptions options;
+    options.batches = 4;
+    options.effort = effort;
+    options.schedule = schedule;
+    auto balanced = balance_with(wide_branches(12), "n150", options, policy);
+    ASSERT_TRUE(balanced.ok()) << text_of(balanced.failure());
+    cycles.push_back(balanced->report.totals.cycles);
+    chosen.push_back(balanced->schedule);
+  };
+  plan(SchedulePolicy::topological, 1);
+  plan(SchedulePolicy::module_inputs_bfs, 1);
+  plan(std::nullopt, 1);
+  plan(std::nullopt, 2);
+  EXPECT_LT(cycles[0], cycles[1]);
+  EXPECT_EQ(cycles[2], cycles[1]) << "usually one order is tried";
+  EXPECT_LE(cycles[3], cycles[0]);
+  EXPECT_EQ(chosen[3], SchedulePolicy::topological);
+}
+
 }  // namespace
 }  // namespace buda::balance

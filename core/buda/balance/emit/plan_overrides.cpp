@@ -70,9 +70,9 @@ Failure no_options(const char* why) { return usage_error("BL054", cat("the plan 
 
 }  // namespace
 
-Result<std::map<std::string, std::string>> plan_overrides(const Problem& problem, const Choice& choice) {
+Result<std::map<std::string, std::string>> plan_overrides(const Problem& problem, const Choice& choice, SchedulePolicy schedule) {
   if (!choice.chips.empty()) return no_options("it has several chips, between which it copies values that the graph has no ops for");
-  std::map<std::string, std::string> out = {{"policy", kPolicyInOrder}};
+  std::map<std::string, std::string> out = {{"policy", kPolicyInOrder}, {"scheduler", std::string(name_of(schedule))}};
   for (std::size_t i = 0; i < problem.ops.size(); ++i) {
     const OpSpec& spec = problem.ops[i];
     const std::int32_t before = i == 0 ? 0 : choice.ops[i - 1].epoch;

@@ -11,7 +11,7 @@ namespace buda::balance {
 
 // How much may be tried. Counts, not seconds: the same input gives the same plan.
 struct TryAllBudget {
-  std::int64_t placements = 400'000;      // of ops
+  std::int64_t placements = 20'000;       // of ops
   std::int64_t estimated_cores = 40'000;  // cores of all ops of a choice, for each choice that is estimated: as long as that takes
 };
 

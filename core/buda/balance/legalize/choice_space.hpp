@@ -1,0 +1,26 @@
+// What policies choose from: the legal models of all ops.
+#pragma once
+
+#include <buda/balance/legalize/explain_overrides.hpp>
+#include <buda/balance/legalize/self_cut.hpp>
+#include <buda/balance/solve/policy.hpp>
+#include <buda/diag/result.hpp>
+#include <buda/graph/graph.hpp>
+#include <buda/io/host.hpp>
+
+#include <map>
+#include <string>
+
+namespace buda::balance {
+
+struct SpaceOptions {
+  ModelOptions models;
+  std::map<std::string, std::string> overrides;  // BalanceOptions::overrides
+  SelfCut self_cut = SelfCut::none;
+};
+
+// Models of all ops; ops without any are reported together. The problem gets what overrides say of buffers, queues where ops do not go
+// together, and padding. `graph`: null where the problem comes from a netlist. `works`: for hints, which are tried.
+Result<ChoiceSpace> make_space(const graph::Graph* graph, Problem& problem, const SpaceOptions& asked, const Tries& works, Host& host);
+
+}  // namespace buda::balance
