@@ -1,10 +1,13 @@
 // Convolutions. The file has images with channels last and kernels as [outputs, rows, columns, inputs]; ours have channels first.
+#include "hybrid.hpp"
 #include "node_import.hpp"
 #include "quantized.hpp"
 #include "window.hpp"
 
 #include <buda/base/text.hpp>
 #include <buda/frontend/image_blocks.hpp>
+
+#include <algorithm>
 
 namespace buda::tflite_frontend {
 namespace {
@@ -34,8 +37,38 @@ Result<void> convolve_integers(NodeImport& n, Convolution c) {
   return success();
 }
 
+bool is_depthwise(const NodeImport& n) { return n.importer().code == Code::DEPTHWISE_CONV_2D; }
+
+// The reference has no depthwise convolution of real numbers with weights of a single scale.
+Result<bool> is_hybrid(NodeImport& n) {
+  if (!has_hybrid_products(n)) return false;
+  BUDA_ASSIGN(Shape w, n.shape(1));
+  const auto& q = *n.input_info(1).quantization;
+  if (static_cast<std::int64_t>(q.scales.size()) == w[is_depthwise(n) ? 3 : 0]) return true;
+  return !is_depthwise(n) && !q.per_slice();
+}
+
+// Images have a zero point where the weights have several scales.
+Result<void> convolve_hybrid(NodeImport& n, Convolution c) {
+  const auto& scales = n.input_info(1).quantization->scales;
+  bool one_scale = !is_depthwise(n) && std::all_of(scales.begin(), scales.end(), [&](float scale) { return scale == scales[0]; });
+  HybridNumbers x = hybrid_numbers(n, n.channels_first(n.input(0)), one_scale);
+  Ref stored = n.input(1);
+  stored = n.step("weights.first").transpose(stored, c.weights_order);
+  Ref weights = n.cast(stored, DType::i32, "weights.wide");
+  Ref sum = n.step("sum").op("conv2d", {x.integers, weights}, std::move(c.attrs));
+  auto order = one_scale || is_depthwise(n) ? HybridOrder::scales_first : HybridOrder::weights_first;
+  auto* last = c.activation == format::Activation::NONE ? image_builder : +[](NodeImport& m) -> ops::Builder& { return m.step("linear"); };
+  Ref y = hybrid_result(n, sum, x, order, last);
+  BUDA_ASSIGN(y, n.activated(y, c.activation));
+  n.output(n.channels_last(y));
+  return success();
+}
+
 Result<void> convolve(NodeImport& n, Convolution c) {
   if (n.is_exact() && has_integer_products(n)) return convolve_integers(n, std::move(c));
+  BUDA_ASSIGN(bool hybrid, is_hybrid(n));
+  if (hybrid) return convolve_hybrid(n, std::move(c));
   Ref x = n.channels_first(n.number(0));
   Ref w = n.number(1);
   w = n.step("weights.first").transpose(w, c.weights_order);

@@ -1,4 +1,5 @@
 // Products of matrices.
+#include "hybrid.hpp"
 #include "node_import.hpp"
 #include "quantized.hpp"
 
@@ -55,12 +56,31 @@ Result<void> fully_connected_integers(NodeImport& n, const FullyConnectedShapes&
   return success();
 }
 
+ops::Builder& linear_builder(NodeImport& n) { return n.before(n.options<format::FullyConnectedOptions>().activation()); }
+
+Result<void> fully_connected_hybrid(NodeImport& n, const FullyConnectedShapes& shapes) {
+  const auto& options = n.options<format::FullyConnectedOptions>();
+  Ref rows = n.input(0);
+  if (shapes.as_rows) rows = n.step("rows").reshape(rows, shapes.rows);
+  HybridNumbers x = hybrid_numbers(n, rows, !options.asymmetric_quantize_inputs());
+  Ref w = n.cast(n.input(1), DType::i32, "weights.wide");
+  Ref columns = n.step("columns").transpose(w, {1, 0});
+  Ref sum = n.step("product").matmul(x.integers, columns);
+  auto* matrix = +[](NodeImport& m) -> ops::Builder& { return m.step("matrix"); };
+  Ref y = hybrid_result(n, sum, x, HybridOrder::scales_first, shapes.as_result ? matrix : linear_builder);
+  if (shapes.as_result) y = linear_builder(n).reshape(y, shapes.result);
+  BUDA_ASSIGN(y, n.activated(y, options.activation()));
+  n.output(y);
+  return success();
+}
+
 Result<void> import_fully_connected(NodeImport& n) {
   const auto& options = n.options<format::FullyConnectedOptions>();
   if (options.weights_format() != 0) return n.refuse("its weights are shuffled in blocks of 4 x 16, which is not supported");
   BUDA_ASSIGN(auto shapes, fully_connected_shapes(n));
   auto activation = options.activation();
   if (n.is_exact() && has_integer_products(n)) return fully_connected_integers(n, shapes, activation);
+  if (has_hybrid_products(n)) return fully_connected_hybrid(n, shapes);
   Ref x = n.number(0), w = n.number(1);
   if (shapes.as_rows) x = n.step("rows").reshape(x, shapes.rows);
   Ref columns = n.step("columns").transpose(w, {1, 0});

@@ -41,6 +41,7 @@ enum class Arithmetic {
 // What the user chooses by the frontend's options.
 struct ImportChoices {
   Arithmetic arithmetic = Arithmetic::exact;
+  Arithmetic hybrid = Arithmetic::real;  // of products of real numbers with integers
   StateOption states = StateOption::passed;
 };
 
@@ -74,11 +75,17 @@ class Calls {
 // What all operators share.
 struct ImportState {
   ImportState(const Model& m, ops::Builder& b, const ImportChoices& chosen, Calls& c)
-      : model(&m), builder(&b), arithmetic(chosen.arithmetic), states(chosen.states), calls(&c), store(b.graph(), m.file) {}
+      : model(&m),
+        builder(&b),
+        arithmetic(chosen.arithmetic),
+        hybrid(chosen.hybrid),
+        states(chosen.states),
+        calls(&c),
+        store(b.graph(), m.file) {}
 
   const Model* model;
   ops::Builder* builder;
-  Arithmetic arithmetic;
+  Arithmetic arithmetic, hybrid;
   StateOption states;
   Calls* calls;
   std::vector<Variable> variables;

@@ -74,6 +74,12 @@ BUDA_PLUGIN(.name = "tflite", .version = "1.0", .description = "reads TensorFlow
       .summary = "quantised models: exact: integers with the reference's rounding; real: the numbers that they stand for"};
   arithmetic.choices = {"exact", "real"};
   arithmetic.default_text = "exact";
+  buda::schema::OptionSpec hybrid{
+      .name = "hybrid",
+      .type = buda::schema::OptionType::choice,
+      .summary = "real numbers times 8-bit weights: real: the numbers that the weights stand for; exact: the reference's rounding"};
+  hybrid.choices = {"exact", "real"};
+  hybrid.default_text = "real";
   buda::schema::OptionSpec state{.name = "state",
                                  .type = buda::schema::OptionType::choice,
                                  .summary = "states: passed: inputs and outputs of the graph; initial: each run begins as the first one"};
@@ -87,10 +93,11 @@ BUDA_PLUGIN(.name = "tflite", .version = "1.0", .description = "reads TensorFlow
   registrar.add_frontend(
       {.name = "tflite",
        .summary = "TensorFlow Lite models (.tflite)",
-       .options = {arithmetic, state, signature},
+       .options = {arithmetic, hybrid, state, signature},
        .make = [](const buda::schema::OptionValues& options, buda::Host&) -> buda::Result<std::unique_ptr<buda::plugin::Frontend>> {
          ImportChoices choices;
          if (options.text("arithmetic") == "real") choices.arithmetic = Arithmetic::real;
+         if (options.text("hybrid") == "exact") choices.hybrid = Arithmetic::exact;
          if (options.text("state") == "initial") choices.states = StateOption::initial;
          return std::unique_ptr<buda::plugin::Frontend>(std::make_unique<TfliteFrontend>(choices, options.text("signature")));
        }});
