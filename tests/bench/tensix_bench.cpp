@@ -40,6 +40,7 @@ const std::vector<Case>& cases() {
       {"copy", "nop", "Float16_b", "Float16_b", "HiFi4", "", 1, 16, 16, 0},
       {"sum", "add", "Float16_b", "Float16_b", "HiFi4", "", 2, 16, 16, 0},
       {"elementwise product, HiFi4", "multiply", "Float16_b", "Float16_b", "HiFi4", "", 2, 16, 16, 0},
+      {"exponential", "exp", "Float16_b", "Float16_b", "HiFi4", "", 1, 16, 16, 0},
   };
   return all;
 }

@@ -34,7 +34,7 @@ struct BoundedChoice {
   }
 };
 
-// Good plans come early then, and leave little to try.
+// Then no model after the first one that is too slow need be tried, and the most promising choices come before the budget ends.
 std::vector<const OpModel*> fastest_first(std::span<const OpModel> models) {
   std::vector<const OpModel*> out;
   for (const OpModel& model : models) out.push_back(&model);

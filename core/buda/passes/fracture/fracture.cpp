@@ -173,7 +173,7 @@ class Fracturer {
     if (!member.chips.empty()) g_.node(id).tags[graph::kChip] = cat(member.chips[part % member.chips.size()]);
   }
 
-  // Splits part number `number` of a node along the axes from the given one on; gives what stands for its value now.
+  // Splits part number `number` of a node along the axes from number `next` on; returns the value that replaces its result.
   Result<ValueRef> split(NodeId id, const FractureMember& member, std::size_t next, std::size_t number) {
     if (next == member.axes.size()) {
       put_on_chip(id, member, number);
