@@ -41,6 +41,17 @@ void EpochPool::add(const PolicyContext& context, RepeatedRuns& runs, const Tria
   }
 }
 
+void EpochPool::add(RepeatedRuns& runs, std::size_t begin, const RatedEpoch& epoch) {
+  const std::size_t length = epoch.ops.size();
+  std::shared_ptr<const std::vector<PlacedOp>> placed;
+  for (std::size_t start : runs.starts(begin, begin + length)) {
+    const auto [known, fresh] = epochs_.try_emplace({start, start + length});
+    if (!fresh && known->second.cycles <= epoch.cycles) continue;
+    if (!placed) placed = std::make_shared<const std::vector<PlacedOp>>(epoch.ops);
+    known->second = {epoch.cycles, placed};
+  }
+}
+
 void EpochPool::add(const EpochPool& other) {
   for (const auto& [run, epoch] : other.epochs_) {
     const auto [known, fresh] = epochs_.try_emplace(run, epoch);

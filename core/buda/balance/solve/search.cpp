@@ -4,6 +4,7 @@
 #include <buda/balance/cost/cost.hpp>
 #include <buda/balance/solve/epoch_search.hpp>
 #include <buda/balance/solve/even_channels.hpp>
+#include <buda/balance/solve/moved_cuts.hpp>
 #include <buda/balance/solve/spread.hpp>
 
 #include <algorithm>
@@ -14,6 +15,8 @@ namespace {
 
 // First placements that are improved, the best ones: so many, if for each of them every op may be placed so often.
 constexpr std::size_t kFewestImproved = 2, kMostImproved = 8, kPlacementsForImproved = 12;
+// Of the ops that may still be placed once the best placement is improved, the part for its cuts in other places.
+constexpr double kMovedCutsShare = 0.3;
 
 }  // namespace
 
@@ -52,6 +55,10 @@ void Search::improve() {
     if (!start) break;
     improved_.push_back(evened(search.improved(evened(std::move(*start)), trials_.ops_left() * (count - i) / (count + 1 - i))));
     pool_.add(context_, runs_, improved_.back());
+    if (i > 0) continue;
+    const auto most = static_cast<std::size_t>(kMovedCutsShare * static_cast<double>(trials_.ops_left()));
+    add_moved_cuts(placers_.front(), trials_, runs_, improved_.back(), most, pool_);
+    if (auto trial = combined(pool_)) improved_.push_back(std::move(*trial));
   }
 }
 

@@ -1,0 +1,17 @@
+// Where neighbouring epochs of a plan could meet instead.
+#pragma once
+
+#include <buda/balance/solve/epoch_pool.hpp>
+#include <buda/balance/solve/repeated_runs.hpp>
+#include <buda/balance/solve/tighten_epochs.hpp>
+#include <buda/balance/solve/trials.hpp>
+
+#include <cstddef>
+
+namespace buda::balance {
+
+// Places the two epochs beside each cut of a trial as if the cut were a few ops earlier or later, and adds what stands to the pool. Places
+// `most` ops at most, more for cuts whose epochs take more of the time. What the context holds is replaced.
+void add_moved_cuts(PacedPlacer& placer, Trials& trials, RepeatedRuns& runs, const Trial& trial, std::size_t most, EpochPool& pool);
+
+}  // namespace buda::balance
