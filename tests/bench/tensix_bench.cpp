@@ -1,12 +1,15 @@
 // How much processor time kernels take on simulated cores, per tile of work; with --library FILE also on Tenstorrent's simulator, with the
 // same programs and tiles: paired, in turn, the best of five, and every output compared.
 //
-//   bench_tensix [--library libttsim.so]
+//   bench_tensix [--library libttsim.so] [--case PART-OF-A-NAME] [--portable]
+//
+// --portable: without the processor's vector instructions.
 #include <buda/base/rng.hpp>
 #include <buda/base/text.hpp>
 #include <buda/io/file_system.hpp>
 #include <buda/kernels/target_kernels.hpp>
 #include <buda/netlist/text/parse.hpp>
+#include <buda/numerics/kernels.hpp>
 #include <buda/tensor/quantize.hpp>
 #include <tensix/simulated_core.hpp>
 #include <ttsim/run_op.hpp>
@@ -40,6 +43,7 @@ const std::vector<Case>& cases() {
       {"copy", "nop", "Float16_b", "Float16_b", "HiFi4", "", 1, 16, 16, 0},
       {"sum", "add", "Float16_b", "Float16_b", "HiFi4", "", 2, 16, 16, 0},
       {"elementwise product, HiFi4", "multiply", "Float16_b", "Float16_b", "HiFi4", "", 2, 16, 16, 0},
+      {"square (160 words)", "square", "Float16_b", "Float16_b", "HiFi4", "", 1, 16, 16, 0},
       {"exponential", "exp", "Float16_b", "Float16_b", "HiFi4", "", 1, 16, 16, 0},
   };
   return all;
@@ -132,12 +136,28 @@ std::string run(const Case& c, const std::string& library, double& log_ratio) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string library = argc == 3 && std::string(argv[1]) == "--library" ? argv[2] : "";
+  std::string library, part;
+  for (int i = 1; i < argc; ++i) {
+    const std::string option = argv[i], value = i + 1 < argc ? argv[i + 1] : "";
+    if (option == "--portable") {
+      numerics::use_portable_versions();
+    } else if ((option == "--library" || option == "--case") && !value.empty()) {
+      (option == "--library" ? library : part) = value;
+      ++i;
+    } else {
+      std::cerr << "bench_tensix [--library libttsim.so] [--case PART-OF-A-NAME] [--portable]\n";
+      return 1;
+    }
+  }
   double log_ratio = 0;
-  for (const Case& c : cases())
+  int count = 0;
+  for (const Case& c : cases()) {
+    if (c.name.find(part) == std::string::npos) continue;
+    ++count;
     if (const std::string why = run(c, library, log_ratio); !why.empty()) {
       std::cerr << c.name << ": " << why << '\n';
       return 1;
     }
-  if (!library.empty()) std::cout << "geometric mean: " << std::exp(log_ratio / static_cast<double>(cases().size())) << " times\n";
+  }
+  if (!library.empty() && count > 0) std::cout << "geometric mean: " << std::exp(log_ratio / count) << " times\n";
 }

@@ -41,7 +41,12 @@ void run_elwadd(const Elementwise& e, bool accumulates) {
   for (std::size_t i = 0; i < e.count; ++i) e.dest[i] = elwadd(e.source, e.form, e.a[i], e.b[i], accumulates ? e.dest[i] : 0);
 }
 
+bool portable_only = false;
+
 }  // namespace
+
+void use_portable_versions() { portable_only = true; }
+bool uses_portable_versions() { return portable_only; }
 
 const Kernels& portable_kernels() {
   static constexpr Kernels kernels = {"portable", &run_mvmul, &run_elwmul, &run_elwadd};
@@ -66,6 +71,7 @@ const Kernels* runnable_avx512_kernels() {
 
 const Kernels& best_kernels() {
   static const Kernels& best = [&]() -> const Kernels& {
+    if (portable_only) return portable_kernels();
     if (const Kernels* k = runnable_avx512_kernels()) return *k;
     if (const Kernels* k = runnable_avx2_kernels()) return *k;
     return portable_kernels();

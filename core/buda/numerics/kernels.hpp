@@ -59,6 +59,9 @@ const Kernels* runnable_avx2_kernels();
 const Kernels* runnable_avx512_kernels();
 // The fastest that this processor can run.
 const Kernels& best_kernels();
+// For measurements: best_kernels() and best_vector_unit() shall be the portable ones. Before either is asked for.
+void use_portable_versions();
+bool uses_portable_versions();
 
 }  // namespace buda::numerics
 

@@ -28,12 +28,16 @@ struct VectorCall {
   const std::uint32_t* second = nullptr;
 };
 
+// One instruction in 32 lanes.
+using VectorHandler = VectorFault (*)(const VectorInstruction& instruction, VectorState& state);
+
 // As Kernels (kernels.hpp): the same bits everywhere.
 struct VectorUnit {
   const char* name;
   void (*apply)(const VectorCall& call);
-  // One instruction in 32 lanes.
-  VectorFault (*execute)(const VectorInstruction& instruction, VectorState& state);
+  VectorHandler execute;
+  // What executes the instructions of an operation: to be looked up once for those that are executed often.
+  VectorHandler (*handler)(VectorOp op);
   // SFPLOAD and SFPSTORE of 32 words of a destination register, in the lanes that are on.
   void (*load)(Dest form, const std::uint32_t* words, std::size_t to, VectorState& state);
   void (*store)(Dest form, std::size_t from, const VectorState& state, std::uint32_t* words);

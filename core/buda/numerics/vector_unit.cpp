@@ -1,13 +1,23 @@
 // The vector unit for any processor, in vectors of four lanes. And the choice among all.
+#include <buda/numerics/kernels.hpp>
 #include <buda/numerics/vector_unit.hpp>
 
 namespace buda::numerics {
 namespace {
 
-using Ints [[gnu::vector_size(16)]] = std::int32_t;
-using Unsigned [[gnu::vector_size(16)]] = std::uint32_t;
-using Floats [[gnu::vector_size(16)]] = float;
-using Chosen = VectorMachine<Ints, Unsigned, Floats>;
+struct Portable {
+  using Ints [[gnu::vector_size(16)]] = std::int32_t;
+  using Unsigned [[gnu::vector_size(16)]] = std::uint32_t;
+  using Floats [[gnu::vector_size(16)]] = float;
+  using Wides [[gnu::vector_size(16)]] = std::uint64_t;
+
+  static bool any(Ints v) {
+    const Wides w = __builtin_bit_cast(Wides, v);
+    return (w[0] | w[1]) != 0;
+  }
+};
+
+using Chosen = VectorMachine<Portable>;
 
 std::uint32_t as_word(float value) {
   std::uint32_t bits;
@@ -57,6 +67,7 @@ const VectorUnit* runnable_avx512_vector_unit() {
 
 const VectorUnit& best_vector_unit() {
   static const VectorUnit& best = []() -> const VectorUnit& {
+    if (uses_portable_versions()) return portable_vector_unit();
     if (const VectorUnit* unit = runnable_avx512_vector_unit()) return *unit;
     if (const VectorUnit* unit = runnable_avx2_vector_unit()) return *unit;
     return portable_vector_unit();

@@ -1,20 +1,19 @@
 // The vector unit's instructions, for vectors of any width: compiled by each file that includes this for its instruction set, so that
 // everything here has internal linkage. (A file long because each of them makes one class of all instructions.)
-//
-// Multiply-add (Wormhole's SFPMAD). Denormal operands are zeros. The product's 48 bits are cut to 28, the last of which tells whether any
-// bit was lost; it and the addend, which gets three more bits, are aligned to the larger exponent, where a bit that is lost is remembered
-// only if others remain; the sum is normalised and rounded to the nearest even number. Results below the smallest normal number, and zeros,
-// are +0. Infinities behave as IEEE says; a NaN has bit 0 set, and may have bits of the sum in its fraction.
 #pragma once
 
 #include <buda/numerics/vector_functions.hpp>
+#include <buda/numerics/vector_mad.hpp>
 
 namespace buda::numerics {
 namespace {
 
-// `Ints`: a vector of 32-bit integers (GCC's and Clang's extension).
-template <class Ints, class Unsigned, class Floats>
+// `Isa`: as for MultiplyAdd.
+template <class Isa>
 struct VectorMachine {  // wide because it has a function for each instruction
+  using Ints = typename Isa::Ints;
+  using Unsigned = typename Isa::Unsigned;
+  using Floats = typename Isa::Floats;
   static constexpr std::size_t kLanes = sizeof(Ints) / 4;
   static constexpr std::int32_t kSign = static_cast<std::int32_t>(kSignBit), kInfinity = 0x7f800000, kOne = 0x3f800000;
 
@@ -25,11 +24,6 @@ struct VectorMachine {  // wide because it has a function for each instruction
   }
   static void store(Ints v, std::uint32_t* to) { __builtin_memcpy(to, &v, sizeof v); }
   static Ints all(std::int32_t value) { return Ints{} + value; }
-  static Ints number(float value) {
-    std::int32_t bits;
-    __builtin_memcpy(&bits, &value, sizeof bits);
-    return all(bits);
-  }
   static Ints select(Ints mask, Ints a, Ints b) { return (a & mask) | (b & ~mask); }
   static Ints larger(Ints a, Ints b) { return a > b ? a : b; }
   static Ints smaller(Ints a, Ints b) { return a < b ? a : b; }
@@ -42,69 +36,7 @@ struct VectorMachine {  // wide because it has a function for each instruction
   static Ints is_nan(Ints x) { return ((x & ~kSign) > kInfinity); }
   static Ints is_zero(Ints x) { return (exponent(x) == 0); }
 
-  // v / 2^by, where a lost bit is remembered in the last one if anything is left. For 0 <= v < 2^29.
-  static Ints cut(Ints v, Ints by) {
-    by = smaller(by, all(31));
-    const Ints kept = v >> by;
-    return kept | ((kept != 0) & ((kept << by) != v) & 1);
-  }
-
-  // The 48-bit product of two significands, without its last 20 bits, which set the last bit where they are not all zeros.
-  static Ints product(Ints a, Ints b) {
-    const Ints ah = a >> 12, al = a & 4095, bh = b >> 12, bl = b & 4095;
-    const Ints middle = ah * bl + al * bh;
-    const Ints low = al * bl + ((middle & 4095) << 12);
-    const Ints high = ah * bh + (middle >> 12) + (low >> 24);
-    const Ints rest = low & 0xffffff;
-    return (high << 4) | (rest >> 20) | (((rest & 0xfffff) != 0) & 1);
-  }
-
-  static Ints mad(Ints x, Ints y, Ints z) {
-    const Ints ex = exponent(x), ey = exponent(y);
-    const Ints ez = exponent(z);
-    const Ints mx = ((x & 0x7fffff) | 0x800000) & (ex != 0), my = ((y & 0x7fffff) | 0x800000) & (ey != 0);
-    Ints mz = (((z & 0x7fffff) | 0x800000) & (ez != 0)) << 3;
-    const Ints sp = (x ^ y) & kSign, sz = z & kSign;
-    Ints p = product(mx, my), ep = ex + ey - 127;
-
-    // What is not finite: the result is known, or is a NaN, into which the sum's bits may go.
-    const Ints xs = (ex == 255), ys = (ey == 255), zs = (ez == 255), ps = xs | ys | (ep >= 255);
-    const Ints special = ps | zs, z_infinite = (mz == 0x4000000);
-    const Ints product_nan =
-        (xs & ((mx != 0x800000) | (my == 0))) | (ys & ((my != 0x800000) | (mx == 0))) | (zs & z_infinite & ps & (sz != sp));
-    const Ints z_nan = zs & ~z_infinite & ~product_nan;
-    const Ints is_nan_result = product_nan | z_nan;
-    const Ints nan = select(product_nan, sp, sz) | 0x7f800001;
-    const Ints infinite = special & ~is_nan_result, infinity = select(zs, z, sp | kInfinity);
-    ep = smaller(ep, all(255));
-
-    const Ints no_product = (p == 0) | (ep < 0);
-    const Ints keeps_z = no_product & ~is_nan_result;
-    p = p & ~no_product;
-    ep = ep & ~no_product;
-
-    const Ints e = larger(ep, ez);
-    p = cut(p, e - ep);
-    mz = cut(mz, e - ez);
-    const Ints sign = select((p >= mz), sp, sz);
-    const Ints difference = p - mz, distance = select((difference < 0), -difference, difference);
-    const Ints sum = select((sp == sz), p + mz, distance);
-    // The position of the leading bit, as in vector_kernels.hpp.
-    const Ints top = (__builtin_bit_cast(Ints, __builtin_convertvector(sum & ~(sum >> 1), Floats)) >> 23) - 127;
-    const Ints n = top - 26, er = e + n;
-    const Ints down = larger(n, all(0)), up = smaller(larger(-n, all(0)), all(31));
-    const Ints m = ((sum << up) >> down) | ((n > 0) & sum & 1);
-    Ints r = (er << 23) + (m >> 3 & 0x7fffff);
-    r = r - ((m & 7) + (r & 1) > 4);
-    // Only where 0 <= er < 255 is r what it should be.
-    Ints result = sign | r;
-    result = result & (er >= 0) & ((r >> 23 & 255) != 0) & (sum != 0);
-    result = select((er >= 255) & (sum != 0), sign | kInfinity, result);
-    const Ints leaks = (er >= 0) & (er < 255) & ((r >> 23 & 255) != 0) & (sum != 0);
-    result = select(is_nan_result, nan | (r & leaks), result);
-    result = select(keeps_z, z & (exponent(z) != 0), result);
-    return select(infinite, infinity, result);
-  }
+  static Ints mad(Ints x, Ints y, Ints z) { return MultiplyAdd<Isa>::mad(x, y, z); }
 
   static Ints order(Ints x) { return x ^ ((x >> 31) & ~kSign); }
 
@@ -168,9 +100,10 @@ struct VectorMachine {  // wide because it has a function for each instruction
   template <class Value>
   static VectorFault set(VectorState& s, std::size_t d, Value value) {
     if (d >= 8) return VectorFault::read_only_register;
+    const bool on = s.flags.on;
     for (std::size_t lane = 0; lane < kVectorLanes; lane += kLanes) {
       const Ints v = value(lane);
-      put(s.registers[d] + lane, s.flags.on ? select(flags_at(s, lane), v, reg(s, d, lane)) : v);
+      put(s.registers[d] + lane, on ? select(flags_at(s, lane), v, reg(s, d, lane)) : v);
     }
     return VectorFault::none;
   }
@@ -197,48 +130,36 @@ struct VectorMachine {  // wide because it has a function for each instruction
     return VectorFault::none;
   }
 
+  template <VectorOp op>
   static VectorFault change_flags(const VectorInstruction& i, VectorState& s) {
-    switch (i.op) {
-      case VectorOp::push_flags:
-        if (s.depth == kFlagDepth) return VectorFault::flag_stack;
-        s.stack[s.depth++] = s.flags;
-        return VectorFault::none;
-      case VectorOp::pop_flags:
-        if (s.depth == 0) return VectorFault::flag_stack;
-        s.flags = s.stack[--s.depth];
-        return VectorFault::none;
-      case VectorOp::set_flags:
-        if (i.mod != 0 && i.mod != 10) return VectorFault::unknown_mode;
-        fill_flags(s, i.mod == 0 || (i.immediate & 2) != 0 ? -1 : 0);
-        if (i.mod == 10) s.flags.on = (i.immediate & 1) != 0;
-        return VectorFault::none;
-      default:
-        if (!s.flags.on) return VectorFault::unknown_mode;
-        for (std::size_t lane = 0; lane < kVectorLanes; lane += kLanes) {
-          Ints before = all(-1);
-          if (s.depth > 0) __builtin_memcpy(&before, s.stack[s.depth - 1].lanes + lane, sizeof before);
-          put(s.flags.lanes + lane, before & ~flags_at(s, lane));
-        }
-        return VectorFault::none;
+    if constexpr (op == VectorOp::push_flags) {
+      if (s.depth == kFlagDepth) return VectorFault::flag_stack;
+      s.stack[s.depth++] = s.flags;
+    } else if constexpr (op == VectorOp::pop_flags) {
+      if (s.depth == 0) return VectorFault::flag_stack;
+      s.flags = s.stack[--s.depth];
+    } else if constexpr (op == VectorOp::set_flags) {
+      if (i.mod != 0 && i.mod != 10) return VectorFault::unknown_mode;
+      fill_flags(s, i.mod == 0 || (i.immediate & 2) != 0 ? -1 : 0);
+      if (i.mod == 10) s.flags.on = (i.immediate & 1) != 0;
+    } else {
+      if (!s.flags.on) return VectorFault::unknown_mode;
+      for (std::size_t lane = 0; lane < kVectorLanes; lane += kLanes) {
+        Ints before = all(-1);
+        if (s.depth > 0) __builtin_memcpy(&before, s.stack[s.depth - 1].lanes + lane, sizeof before);
+        put(s.flags.lanes + lane, before & ~flags_at(s, lane));
+      }
     }
+    return VectorFault::none;
   }
 
   static VectorFault load_immediate(const VectorInstruction& i, VectorState& s) {
     const std::int32_t value = i.immediate & 0xffff, upper = value << 16;
-    switch (i.mod) {
-      case 0:
-        return set(s, i.d, [&](std::size_t) { return all(upper); });
-      case 2:
-        return set(s, i.d, [&](std::size_t) { return all(value); });
-      case 4:
-        return set(s, i.d, [&](std::size_t) { return all(upper >> 16); });
-      case 8:
-        return set(s, i.d, [&](std::size_t lane) { return (reg(s, i.d, lane) & 0xffff) | upper; });
-      case 10:
-        return set(s, i.d, [&](std::size_t lane) { return (reg(s, i.d, lane) & ~0xffff) | value; });
-      default:
-        return VectorFault::unknown_mode;
-    }
+    if (i.mod == 8) return set(s, i.d, [&](std::size_t lane) { return (reg(s, i.d, lane) & 0xffff) | upper; });
+    if (i.mod == 10) return set(s, i.d, [&](std::size_t lane) { return (reg(s, i.d, lane) & ~0xffff) | value; });
+    if (i.mod != 0 && i.mod != 2 && i.mod != 4) return VectorFault::unknown_mode;
+    const Ints whole = all(i.mod == 0 ? upper : i.mod == 2 ? value : upper >> 16);
+    return set(s, i.d, [&](std::size_t) { return whole; });
   }
 
   static VectorFault integer_add(const VectorInstruction& i, VectorState& s) {
@@ -249,13 +170,14 @@ struct VectorMachine {  // wide because it has a function for each instruction
     if ((i.mod & 3) == 3) return VectorFault::unknown_mode;
     if ((i.mod & 4) != 0 && (i.mod & 8) == 0) return set(s, i.d, sum);
     // Flags change only after the sum, which is in the lanes that were on.
-    const VectorState::Flags before = s.flags;
-    set_flags(s, [&](std::size_t lane) -> Ints { return (i.mod & 8) != 0 ? (sum(lane) >= 0) : (sum(lane) < 0); });
-    const VectorState::Flags after = s.flags;
-    s.flags = before;
-    const VectorFault fault = set(s, i.d, sum);
-    s.flags = after;
-    return fault;
+    if (i.d >= 8) return VectorFault::read_only_register;
+    const bool flags_on = s.flags.on, turns = (i.mod & 8) != 0;
+    for (std::size_t lane = 0; lane < kVectorLanes; lane += kLanes) {
+      const Ints on = flags_on ? flags_at(s, lane) : all(-1), v = sum(lane), negative = (v < 0);
+      put(s.registers[i.d] + lane, select(on, v, reg(s, i.d, lane)));
+      put(s.flags.lanes + lane, select(on, turns ? ~negative : negative, flags_at(s, lane)));
+    }
+    return VectorFault::none;
   }
 
   static Ints shifted(Ints x, Ints by) { return select((by >= 0), x << (by & 31), right(x, -by & 31)); }
@@ -354,82 +276,129 @@ struct VectorMachine {  // wide because it has a function for each instruction
     return VectorFault::none;
   }
 
-  static VectorFault bits(const VectorInstruction& i, VectorState& s) {
-    return set(s, i.d, [&](std::size_t lane) -> Ints {
-      const Ints c = reg(s, i.c, lane), d = reg(s, i.d & 7u, lane);
-      switch (i.op) {
-        case VectorOp::exponent:
-          return i.mod == 1 ? exponent(c) : exponent(c) - 127;
-        case VectorOp::fraction:
-          return i.mod == 1 ? c & 0x7fffff : (c & 0x7fffff) | 0x800000;
-        case VectorOp::bit_and:
-          return c & d;
-        case VectorOp::bit_or:
-          return c | d;
-        case VectorOp::bit_xor:
-          return c ^ d;
-        case VectorOp::bit_not:
-          return ~c;
-        case VectorOp::shift:
-          return shifted(d, i.mod == 1 ? all(i.immediate) : c);
-        case VectorOp::with_exponent:
-          return with_exponent(c, (i.mod == 1 ? all(i.immediate) : i.mod == 2 ? exponent(d) : d) & 255);
-        case VectorOp::with_sign:
-          return (c & ~kSign) | (i.mod == 1 ? all(i.immediate << 31) : d & kSign);
-        case VectorOp::absolute:
-          if (i.mod == 0) return select((c < 0), -c, c);
-          return select(is_nan(c) & (c < 0), c, c & ~kSign);
-        case VectorOp::float_of:
-          return float_of(c);
-        default:
-          return c;
-      }
-    });
+  // d = what an instruction makes of c and d.
+  template <VectorOp op>
+  static Ints made_of(const VectorInstruction& i, Ints c, Ints d) {
+    if constexpr (op == VectorOp::exponent) return i.mod == 1 ? exponent(c) : exponent(c) - 127;
+    if constexpr (op == VectorOp::fraction) return i.mod == 1 ? c & 0x7fffff : (c & 0x7fffff) | 0x800000;
+    if constexpr (op == VectorOp::bit_and) return c & d;
+    if constexpr (op == VectorOp::bit_or) return c | d;
+    if constexpr (op == VectorOp::bit_xor) return c ^ d;
+    if constexpr (op == VectorOp::bit_not) return ~c;
+    if constexpr (op == VectorOp::shift) return shifted(d, i.mod == 1 ? all(i.immediate) : c);
+    if constexpr (op == VectorOp::with_exponent)
+      return with_exponent(c, (i.mod == 1 ? all(i.immediate) : i.mod == 2 ? exponent(d) : d) & 255);
+    if constexpr (op == VectorOp::with_sign) return (c & ~kSign) | (i.mod == 1 ? all(i.immediate << 31) : d & kSign);
+    if constexpr (op == VectorOp::absolute) return i.mod == 0 ? select((c < 0), -c, c) : select(is_nan(c) & (c < 0), c, c & ~kSign);
+    return float_of(c);
   }
 
-  static VectorFault execute(const VectorInstruction& i, VectorState& s) {
-    switch (i.op) {
-      case VectorOp::nop:
-        return VectorFault::none;
-      case VectorOp::load_immediate:
-        return load_immediate(i, s);
-      case VectorOp::mad:
-        if (i.mod != 0) return VectorFault::unknown_mode;
-        return set(s, i.d, [&](std::size_t lane) { return mad(reg(s, i.a, lane), reg(s, i.b, lane), reg(s, i.c, lane)); });
-      case VectorOp::integer_add:
-        return integer_add(i, s);
-      case VectorOp::test:
-        return test(i, s);
-      case VectorOp::move:
-        if (i.mod == 8) return i.c == 9 ? random(s, i.d) : VectorFault::unknown_mode;
-        if (i.mod > 2) return VectorFault::unknown_mode;
-        if (i.mod == 2) {
-          const bool on = s.flags.on;
-          s.flags.on = false;
-          const VectorFault fault = set(s, i.d, [&](std::size_t lane) { return reg(s, i.c, lane); });
-          s.flags.on = on;
-          return fault;
-        }
-        return set(s, i.d, [&](std::size_t lane) { return reg(s, i.c, lane) ^ (i.mod == 1 ? kSign : 0); });
-      case VectorOp::push_flags:
-      case VectorOp::pop_flags:
-      case VectorOp::set_flags:
-      case VectorOp::invert_flags:
-        return change_flags(i, s);
-      case VectorOp::sort:
-        return sort(i, s);
-      case VectorOp::round:
-        return round(i, s);
-      case VectorOp::rotate:
-        return rotate(i, s);
-      case VectorOp::transpose:
-        return transpose(s);
-      case VectorOp::set_constant:
-        return set_constant(i, s);
-      default:
-        return bits(i, s);
+  static VectorFault move(const VectorInstruction& i, VectorState& s) {
+    if (i.mod == 8) return i.c == 9 ? random(s, i.d) : VectorFault::unknown_mode;
+    if (i.mod > 2) return VectorFault::unknown_mode;
+    if (i.mod == 2) {
+      const bool on = s.flags.on;
+      s.flags.on = false;
+      const VectorFault fault = set(s, i.d, [&](std::size_t lane) { return reg(s, i.c, lane); });
+      s.flags.on = on;
+      return fault;
+    }
+    const std::int32_t turned = i.mod == 1 ? kSign : 0;
+    return set(s, i.d, [&](std::size_t lane) { return reg(s, i.c, lane) ^ turned; });
+  }
+
+  template <VectorOp op>
+  static VectorFault run(const VectorInstruction& i, VectorState& s) {
+    if constexpr (op == VectorOp::nop) {
+      return VectorFault::none;
+    } else if constexpr (op == VectorOp::load_immediate) {
+      return load_immediate(i, s);
+    } else if constexpr (op == VectorOp::mad) {
+      if (i.mod != 0) return VectorFault::unknown_mode;
+      return set(s, i.d, [&](std::size_t lane) { return mad(reg(s, i.a, lane), reg(s, i.b, lane), reg(s, i.c, lane)); });
+    } else if constexpr (op == VectorOp::integer_add) {
+      return integer_add(i, s);
+    } else if constexpr (op == VectorOp::test) {
+      return test(i, s);
+    } else if constexpr (op == VectorOp::move) {
+      return move(i, s);
+    } else if constexpr (op == VectorOp::push_flags || op == VectorOp::pop_flags || op == VectorOp::set_flags ||
+                         op == VectorOp::invert_flags) {
+      return change_flags<op>(i, s);
+    } else if constexpr (op == VectorOp::sort) {
+      return sort(i, s);
+    } else if constexpr (op == VectorOp::round) {
+      return round(i, s);
+    } else if constexpr (op == VectorOp::rotate) {
+      return rotate(i, s);
+    } else if constexpr (op == VectorOp::transpose) {
+      return transpose(s);
+    } else if constexpr (op == VectorOp::set_constant) {
+      return set_constant(i, s);
+    } else {
+      return set(s, i.d, [&](std::size_t lane) { return made_of<op>(i, reg(s, i.c, lane), reg(s, i.d & 7u, lane)); });
     }
   }
+
+  static VectorHandler handler(VectorOp op) {  // long because it names each operation
+    switch (op) {
+      case VectorOp::nop:
+        return &run<VectorOp::nop>;
+      case VectorOp::load_immediate:
+        return &run<VectorOp::load_immediate>;
+      case VectorOp::mad:
+        return &run<VectorOp::mad>;
+      case VectorOp::exponent:
+        return &run<VectorOp::exponent>;
+      case VectorOp::fraction:
+        return &run<VectorOp::fraction>;
+      case VectorOp::integer_add:
+        return &run<VectorOp::integer_add>;
+      case VectorOp::shift:
+        return &run<VectorOp::shift>;
+      case VectorOp::test:
+        return &run<VectorOp::test>;
+      case VectorOp::move:
+        return &run<VectorOp::move>;
+      case VectorOp::absolute:
+        return &run<VectorOp::absolute>;
+      case VectorOp::bit_and:
+        return &run<VectorOp::bit_and>;
+      case VectorOp::bit_or:
+        return &run<VectorOp::bit_or>;
+      case VectorOp::bit_xor:
+        return &run<VectorOp::bit_xor>;
+      case VectorOp::bit_not:
+        return &run<VectorOp::bit_not>;
+      case VectorOp::with_exponent:
+        return &run<VectorOp::with_exponent>;
+      case VectorOp::with_sign:
+        return &run<VectorOp::with_sign>;
+      case VectorOp::push_flags:
+        return &run<VectorOp::push_flags>;
+      case VectorOp::pop_flags:
+        return &run<VectorOp::pop_flags>;
+      case VectorOp::set_flags:
+        return &run<VectorOp::set_flags>;
+      case VectorOp::invert_flags:
+        return &run<VectorOp::invert_flags>;
+      case VectorOp::sort:
+        return &run<VectorOp::sort>;
+      case VectorOp::float_of:
+        return &run<VectorOp::float_of>;
+      case VectorOp::round:
+        return &run<VectorOp::round>;
+      case VectorOp::rotate:
+        return &run<VectorOp::rotate>;
+      case VectorOp::transpose:
+        return &run<VectorOp::transpose>;
+      case VectorOp::set_constant:
+        return &run<VectorOp::set_constant>;
+    }
+    return nullptr;
+  }
+
+  static VectorFault execute(const VectorInstruction& i, VectorState& s) { return handler(i.op)(i, s); }
 
   template <Dest form>
   static void load_as(const std::uint32_t* words, std::size_t to, VectorState& s) {
@@ -499,7 +468,7 @@ struct VectorMachine {  // wide because it has a function for each instruction
     for (std::size_t i = 0; i < count; i += kLanes) store(mad(load(a + i), load(b + i), load(c + i)), result + i);
   }
 
-  static constexpr VectorUnit unit(const char* name) { return {name, &apply, &execute, &load_words, &store_words, &mad_all}; }
+  static constexpr VectorUnit unit(const char* name) { return {name, &apply, &execute, &handler, &load_words, &store_words, &mad_all}; }
 };
 
 }  // namespace

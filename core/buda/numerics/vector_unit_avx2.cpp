@@ -2,14 +2,22 @@
 // inline functions another file might use.
 #include <buda/numerics/vector_unit.hpp>
 
-namespace buda::numerics {
 #if defined(__AVX2__)
+#include <immintrin.h>
+
+namespace buda::numerics {
 namespace {
 
-using Ints [[gnu::vector_size(32)]] = std::int32_t;
-using Unsigned [[gnu::vector_size(32)]] = std::uint32_t;
-using Floats [[gnu::vector_size(32)]] = float;
-using Chosen = VectorMachine<Ints, Unsigned, Floats>;
+struct Avx2 {
+  using Ints [[gnu::vector_size(32)]] = std::int32_t;
+  using Unsigned [[gnu::vector_size(32)]] = std::uint32_t;
+  using Floats [[gnu::vector_size(32)]] = float;
+  using Wides [[gnu::vector_size(32)]] = std::uint64_t;
+
+  static bool any(Ints v) { return _mm256_testz_si256(__builtin_bit_cast(__m256i, v), __builtin_bit_cast(__m256i, v)) == 0; }
+};
+
+using Chosen = VectorMachine<Avx2>;
 
 }  // namespace
 
@@ -17,7 +25,10 @@ const VectorUnit* avx2_vector_unit() {
   static constexpr VectorUnit unit = Chosen::unit("avx2");
   return &unit;
 }
-#else
-const VectorUnit* avx2_vector_unit() { return nullptr; }
-#endif
+
 }  // namespace buda::numerics
+#else
+namespace buda::numerics {
+const VectorUnit* avx2_vector_unit() { return nullptr; }
+}  // namespace buda::numerics
+#endif

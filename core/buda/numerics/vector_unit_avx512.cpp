@@ -2,14 +2,22 @@
 // inline functions another file might use.
 #include <buda/numerics/vector_unit.hpp>
 
-namespace buda::numerics {
 #if defined(__AVX512BW__)
+#include <immintrin.h>
+
+namespace buda::numerics {
 namespace {
 
-using Ints [[gnu::vector_size(64)]] = std::int32_t;
-using Unsigned [[gnu::vector_size(64)]] = std::uint32_t;
-using Floats [[gnu::vector_size(64)]] = float;
-using Chosen = VectorMachine<Ints, Unsigned, Floats>;
+struct Avx512 {
+  using Ints [[gnu::vector_size(64)]] = std::int32_t;
+  using Unsigned [[gnu::vector_size(64)]] = std::uint32_t;
+  using Floats [[gnu::vector_size(64)]] = float;
+  using Wides [[gnu::vector_size(64)]] = std::uint64_t;
+
+  static bool any(Ints v) { return _mm512_test_epi32_mask(__builtin_bit_cast(__m512i, v), __builtin_bit_cast(__m512i, v)) != 0; }
+};
+
+using Chosen = VectorMachine<Avx512>;
 
 }  // namespace
 
@@ -17,7 +25,10 @@ const VectorUnit* avx512_vector_unit() {
   static constexpr VectorUnit unit = Chosen::unit("avx512");
   return &unit;
 }
-#else
-const VectorUnit* avx512_vector_unit() { return nullptr; }
-#endif
+
 }  // namespace buda::numerics
+#else
+namespace buda::numerics {
+const VectorUnit* avx512_vector_unit() { return nullptr; }
+}  // namespace buda::numerics
+#endif

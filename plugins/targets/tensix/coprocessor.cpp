@@ -2,6 +2,7 @@
 #include "coprocessor.hpp"
 
 #include "debug/observer.hpp"
+#include "decoded_words.hpp"
 #include "fields.hpp"
 
 #include <buda/base/text.hpp>
@@ -21,27 +22,23 @@ std::array<Execute, 256> executors() {
   return out;
 }
 
-bool is_product(std::uint32_t word) {
-  static const std::uint32_t code = isa::find_opcode("MVMUL")->code;
-  return word >> 24 == code;
-}
-
-// Words that were found to be instructions: kernels push the same few again and again.
-class CheckedWords {
- public:
-  bool knows(std::uint32_t word) const { return words_[slot(word)] == word; }
-  void add(std::uint32_t word) { words_[slot(word)] = word; }
-
- private:
-  static std::size_t slot(std::uint32_t word) { return (word ^ word >> 12 ^ word >> 22) & 255; }
-  std::array<std::uint32_t, 256> words_ = {};
-};
-
 }  // namespace
 
 Execute executor_of(std::uint8_t opcode) {
   static const std::array<Execute, 256> table = executors();
   return table[opcode];
+}
+
+DecodedWord decoded_word(std::uint32_t word) {
+  static const std::uint32_t kProduct = isa::find_opcode("MVMUL")->code;
+  DecodedWord out;
+  out.word = word;
+  out.exists = isa::decode(word).has_value();
+  out.is_product = word >> 24 == kProduct;
+  out.kind = kind_of_word(word);
+  out.execute = executor_of(static_cast<std::uint8_t>(word >> 24));
+  if (out.exists) add_vector_instruction(out);
+  return out;
 }
 
 Coprocessor::Coprocessor(std::span<std::uint8_t> memory, const L1Access& access, Checks& checks, StoreWord store)
@@ -78,6 +75,7 @@ Step Coprocessor::check_l1(std::size_t address, std::size_t bytes, bool writes) 
 }
 
 Cycle Coprocessor::banks_since(const InstructionKind& kind, std::uint32_t word) {
+  if (kind.unit != Unit::unpackers && !kind.reads_a && !kind.reads_b) return 0;
   static const isa::Field kUnpacker = NamedOpcode("UNPACR").field("unpacker");
   Cycle since = 0;
   if (kind.unit == Unit::unpackers) return (get(word, kUnpacker) == 0 ? src_a : src_b).to_unpack().since;
@@ -98,55 +96,57 @@ void Coprocessor::observe(std::size_t thread, std::uint32_t word) {
   }
 }
 
+Step Coprocessor::execute(std::size_t thread, const DecodedWord& decoded) {
+  if (decoded.vector != nullptr) return execute_vector(*this, thread, decoded);
+  if (!decoded.exists) return fail(cat("'", isa::disassemble(decoded.word), "' is no instruction of the coprocessor"));
+  if (decoded.execute == nullptr) return fail("this instruction is not executed yet");
+  return decoded.execute(*this, thread, decoded.word);
+}
+
 std::uint64_t Coprocessor::advance(std::size_t thread, Cycle until, unsigned awaited) {
-  static thread_local CheckedWords checked;
+  static thread_local DecodedWords words;
+  DecodedWords& decoded_words = words;
   Frontend& frontend = frontends_[thread];
+  Standing& standing = standing_[thread];
   std::uint64_t executed = 0;
-  standing_[thread].later = 0;
+  standing.later = 0;
+  running_ = thread;
   while (fault_.empty() && (happened & awaited) == 0) {
     const auto word = frontend.next();
     if (!word) {
-      standing_[thread].current = 0;
+      standing.current = 0;
       if (!frontend.fault().empty()) {
         fail(frontend.fault());
         fault_thread_ = thread;
       }
       break;
     }
-    standing_[thread].current = *word;
-    running_ = thread;
-    if (!products.empty() && !is_product(*word)) execute_products(*this, thread);
-    const InstructionKind& kind = kind_of(static_cast<std::uint8_t>(*word >> 24));
+    standing.current = *word;
+    const DecodedWord& decoded = decoded_words[*word];
+    if (!products.empty() && !decoded.is_product) execute_products(*this, thread);
+    const InstructionKind& kind = decoded.kind;
     const Cycle since = banks_since(kind, *word);
-    time.now = std::max(time.start(thread, kind, *word, frontend.ready()), since);
+    time.now = std::max(time.start(thread, kind, frontend.ready()), since);
     if (time.now > until && (kind.in_order || since > until)) {
-      standing_[thread].later = time.now;
+      standing.later = time.now;
       frontend.put_back();
       break;
     }
-    if (kind.latches && standing_[thread].first) time.now = *standing_[thread].first;
-    Step step = Step::done;
-    if (!checked.knows(*word) && !isa::decode(*word)) {
-      step = fail(cat("'", isa::disassemble(*word), "' is no instruction of the coprocessor"));
-    } else if (const Execute execute = executor_of(static_cast<std::uint8_t>(*word >> 24))) {
-      checked.add(*word);
-      step = execute(*this, thread, *word);
-    } else {
-      step = fail("this instruction is not executed yet");
-    }
+    if (kind.latches && standing.first) time.now = *standing.first;
+    const Step step = execute(thread, decoded);
     if (step == Step::waits) {
-      standing_[thread].cause = standing_[thread].waited_for = static_cast<Cause>(kind.waits_for);
-      if (!standing_[thread].first) standing_[thread].first = time.now;
+      standing.cause = standing.waited_for = static_cast<Cause>(kind.waits_for);
+      if (!standing.first) standing.first = time.now;
       frontend.put_back();
     }
     if (step == Step::fault) fault_thread_ = thread;
     if (step != Step::done) break;
-    standing_[thread].began = time.now;
-    standing_[thread].first.reset();
-    time.executed(thread, kind, *word);
+    standing.began = time.now;
+    standing.first.reset();
+    time.executed(thread, kind);
     frontend.passed(time.now);
     ++executed;
-    ++standing_[thread].executed;
+    ++standing.executed;
     if (observer != nullptr) observe(thread, *word);
   }
   if (!products.empty()) execute_products(*this, thread);

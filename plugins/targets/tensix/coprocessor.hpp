@@ -52,6 +52,7 @@ enum class Step : std::uint8_t { done, waits, fault };
 using StoreWord = std::function<bool(std::uint32_t address, std::uint32_t value)>;
 
 class Observer;
+struct DecodedWord;
 
 class Coprocessor {
  public:
@@ -123,6 +124,7 @@ class Coprocessor {
  private:
   std::array<Frontend, kThreads> frontends_ = {Frontend(32), Frontend(16), Frontend(16)};
   void observe(std::size_t thread, std::uint32_t word);
+  Step execute(std::size_t thread, const DecodedWord& decoded);
   // When the banks belong to whom an instruction needs them for; 0 where it needs none, or waits.
   Cycle banks_since(const InstructionKind& kind, std::uint32_t word);
 

@@ -20,26 +20,41 @@ bool Frontend::configure(std::size_t index, std::uint32_t word) {
   return true;
 }
 
-std::optional<std::uint32_t> Frontend::next() {
-  while (at_ == expanded_.size()) {
-    if (queue_.empty()) return std::nullopt;
-    expanded_.clear();
-    at_ = 0;
-    const Pushed pushed = queue_.front();
-    queue_.pop_front();
+// Most words stand for themselves.
+bool Frontend::expand_next() {
+  static const auto kExpands = [] {
+    std::array<bool, 256> codes = {};
+    for (const char* name : {"MOP", "MOP_CFG", "REPLAY"}) codes[isa::find_opcode(name)->code] = true;
+    return codes;
+  }();
+  while (at_ == count_) {
+    if (waiting_ == 0) return false;
+    const Pushed& pushed = queue_[(pushed_ - waiting_) % kMostWords];
+    --waiting_;
     from_ = pushed.from;
+    at_ = 0;
+    if (loading_ == 0 && !kExpands[pushed.word >> 24]) {
+      alone_ = pushed.word;
+      words_ = &alone_;
+      count_ = 1;
+      take(pushed, false);
+      return true;
+    }
+    expanded_.clear();
+    count_ = 0;
     expand(pushed.word);
-    if (!fault_.empty()) return std::nullopt;
-    take(pushed);
+    if (!fault_.empty()) return false;
+    words_ = expanded_.data();
+    count_ = expanded_.size();
+    take(pushed, kMop.is(pushed.word));
   }
-  return expanded_[at_++];
+  return true;
 }
 
 // When a word that was just expanded leaves the queue, and its instructions come out.
-void Frontend::take(const Pushed& pushed) {
-  const bool loop = kMop.is(pushed.word);
+void Frontend::take(const Pushed& pushed, bool loop) {
   started_ = std::max(pushed.at + latency::kFrontend, free_ + (after_loop_ && !loop ? 1 : 0));
-  free_ = started_ + std::max<Cycle>(expanded_.size(), 1);
+  free_ = started_ + std::max<Cycle>(count_, 1);
   after_loop_ = loop;
   Cycle& between = between_[taken_ % kBetween];
   const Cycle left = std::max(pushed.at + 1, between);

@@ -18,7 +18,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,21 +26,30 @@ namespace buda::tensix {
 
 class Frontend {
  public:
+  // Up to 32 words wait.
   explicit Frontend(std::size_t depth) : depth_(depth) {}
+  Frontend(const Frontend&) = delete;
 
-  bool has_room() const { return queue_.size() < depth_; }
+  bool has_room() const { return waiting_ < depth_; }
   // When there came to be room for the next word.
   Cycle room_since() const { return pushed_ < depth_ ? 0 : left_[(pushed_ - depth_) % kLeft]; }
   // `from`: the address of the instruction that pushes it, `at` when.
   void push(std::uint32_t word, std::uint32_t from = 0, Cycle at = 0) {
-    queue_.push_back({word, from, at});
-    ++pushed_;
+    // One by one, as they are read soon after.
+    Pushed& place = queue_[pushed_++ % kMostWords];
+    place.word = word;
+    place.from = from;
+    place.at = at;
+    ++waiting_;
   }
   // The words of MOP's loops. False where there is no such word.
   bool configure(std::size_t index, std::uint32_t word);
 
   // The next instruction for the units, none where the queue is empty. A fault is a sentence without a full stop.
-  std::optional<std::uint32_t> next();
+  std::optional<std::uint32_t> next() {
+    if (at_ == count_ && !expand_next()) return std::nullopt;
+    return words_[at_++];
+  }
   // Whence the word came that the last instruction is from.
   std::uint32_t from() const { return from_; }
   // The unit could not take it: it comes again.
@@ -51,8 +59,8 @@ class Frontend {
   // When the last instruction can be at the gate before the units, and when the next one can at the earliest.
   Cycle ready() const { return started_ + at_ - 1; }
   Cycle next_ready() const {
-    if (at_ != expanded_.size()) return started_ + at_;
-    return queue_.empty() ? kNever : std::max(queue_.front().at + latency::kFrontend, free_);
+    if (at_ != count_) return started_ + at_;
+    return waiting_ == 0 ? kNever : std::max(queue_[(pushed_ - waiting_) % kMostWords].at + latency::kFrontend, free_);
   }
   // It has gone through the gate.
   void passed(Cycle at) {
@@ -62,20 +70,22 @@ class Frontend {
   // Whether any of the words that are not executed yet is such a one.
   template <class Predicate>
   bool holds(Predicate predicate) const {
-    return std::any_of(expanded_.begin() + static_cast<std::ptrdiff_t>(at_), expanded_.end(), predicate) ||
-           std::any_of(queue_.begin(), queue_.end(), [&](const Pushed& p) { return predicate(p.word); });
+    for (std::size_t i = 0; i < waiting_; ++i)
+      if (predicate(queue_[(pushed_ - waiting_ + i) % kMostWords].word)) return true;
+    return std::any_of(words_ + at_, words_ + count_, predicate);
   }
 
-  bool empty() const { return queue_.empty() && at_ == expanded_.size(); }
+  bool empty() const { return waiting_ == 0 && at_ == count_; }
 
  private:
-  static constexpr std::size_t kReplay = 32, kLeft = 64, kBetween = 8;
+  static constexpr std::size_t kMostWords = 32, kReplay = 32, kLeft = 64, kBetween = 8;
   struct Pushed {
     std::uint32_t word = 0, from = 0;
     Cycle at = 0;
   };
 
-  void take(const Pushed& pushed);
+  bool expand_next();
+  void take(const Pushed& pushed, bool loop);
   void expand(std::uint32_t word);
   void expand_masked(std::uint32_t word);
   void expand_nested();
@@ -83,14 +93,18 @@ class Frontend {
   void emit(std::uint32_t word);
 
   std::size_t depth_;
-  std::deque<Pushed> queue_;
+  std::array<Pushed, kMostWords> queue_ = {};  // `waiting_` words, at their numbers
+  std::size_t waiting_ = 0;
   std::array<std::uint32_t, 9> loop_ = {};
   std::uint32_t mask_high_ = 0;
   std::array<std::uint32_t, kReplay> buffer_ = {};
   std::size_t loading_ = 0, load_at_ = 0;  // instructions still to be stored, and where
   bool executes_ = false;                  // what is stored
-  std::vector<std::uint32_t> expanded_;    // from the last word of the queue
-  std::size_t at_ = 0;
+  // From the last word of the queue: it alone, or what it was expanded to.
+  std::uint32_t alone_ = 0;
+  std::vector<std::uint32_t> expanded_;
+  const std::uint32_t* words_ = nullptr;
+  std::size_t at_ = 0, count_ = 0;
   std::uint32_t from_ = 0;
   std::string fault_;
 

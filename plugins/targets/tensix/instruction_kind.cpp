@@ -1,6 +1,8 @@
 // By names.
 #include "instruction_kind.hpp"
 
+#include "fields.hpp"
+
 #include <buda/isa/opcodes.hpp>
 
 #include <initializer_list>
@@ -21,6 +23,8 @@ class Table {
     for (std::uint8_t code = 0x70; code <= 0x95; ++code) kinds_[code] = {.unit = Unit::vector, .blocked = kVector};
     for (std::string_view name : {"SFPMAD", "SFPADD", "SFPMUL", "SFPADDI", "SFPMULI", "SFPLUT", "SFPLUTFP32", "SFPSWAP"})
       at(name).latency = latency::kVectorMad;
+    at("SFPNOP").fills_gap = true;
+    at("SFPSWAP").needs_gap = true;
   }
   const InstructionKind& operator[](std::uint8_t code) const { return kinds_[code]; }
 
@@ -51,7 +55,7 @@ class Table {
     set({"XMOV"}, {.unit = Unit::misc, .blocked = kTdma | kMover});
     k = {.unit = Unit::config, .blocked = kConfig, .in_order = true};
     set({"RMWCIB0", "RMWCIB1", "RMWCIB2", "RMWCIB3"}, k);
-    k.latency = latency::kWriteConfig;
+    k.latency = k.unit_cycles = latency::kWriteConfig;
     set({"WRCFG", "RDCFG"}, k);
     k = {.unit = Unit::scalar, .blocked = kTdma | kThCon, .in_order = true};
     set({"SETDMAREG", "DMANOP"}, k);
@@ -96,6 +100,14 @@ class Table {
 const InstructionKind& kind_of(std::uint8_t opcode) {
   static const Table table;
   return table[opcode];
+}
+
+InstructionKind kind_of_word(std::uint32_t word) {
+  static const NamedOpcode kShift("SFPSHFT2");
+  static const isa::Field kMode = kShift.field("mod");
+  InstructionKind kind = kind_of(static_cast<std::uint8_t>(word >> 24));
+  if (kShift.is(word)) kind.needs_gap = get(word, kMode) >= 2 && get(word, kMode) <= 4;
+  return kind;
 }
 
 }  // namespace buda::tensix

@@ -22,9 +22,14 @@ struct InstructionKind {
   bool in_order = false;               // what it does, or when, depends on what other threads did before
   bool latches = false;                // goes through the gate before what it waits for has happened
   bool reads_a = false, reads_b = false;
-  bool after_moves = false;  // waits until rows that were moved into the destination are there
+  bool fills_gap = false;  // of the vector unit's instructions: one may stand where a gap is needed, and after one a gap is needed
+  bool needs_gap = false;
+  std::uint8_t unit_cycles = 0;  // until its unit goes on, where that is later than its thread does
+  bool after_moves = false;      // waits until rows that were moved into the destination are there
 };
 
 const InstructionKind& kind_of(std::uint8_t opcode);
+// Of one instruction.
+InstructionKind kind_of_word(std::uint32_t word);
 
 }  // namespace buda::tensix

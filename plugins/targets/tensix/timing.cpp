@@ -1,18 +1,8 @@
-// Units, and bytes from L1.
+// What is waited for, and bytes from L1.
 #include "timing.hpp"
-
-#include "fields.hpp"
 
 namespace buda::tensix {
 namespace {
-
-const NamedOpcode kVectorNop("SFPNOP"), kSwap("SFPSWAP"), kShift("SFPSHFT2"), kWriteConfig("WRCFG"), kReadConfig("RDCFG");
-
-// Whether the vector unit takes nothing but SFPNOP in the next cycle.
-bool needs_gap(std::uint32_t word) {
-  static const isa::Field kMode = kShift.field("mod");
-  return kSwap.is(word) || (kShift.is(word) && (get(word, kMode) == 3 || get(word, kMode) == 4 || get(word, kMode) == 2));
-}
 
 std::uint64_t rounded_up(std::uint64_t bytes, std::uint64_t per_cycle) { return (bytes + per_cycle - 1) / per_cycle; }
 
@@ -26,35 +16,6 @@ Speeds shared(std::uint32_t first, std::uint32_t second) {
 }
 
 }  // namespace
-
-Cycle Timing::unit_free(const InstructionKind& kind, std::uint32_t word) const {
-  const Cycle free = units_[static_cast<std::size_t>(kind.unit)];
-  if (kind.unit == Unit::matrix) return kind.after_moves ? std::max(free, moved_) : free;
-  if (kind.unit == Unit::vector && !kVectorNop.is(word)) return std::max(free, swapped_);
-  return free;
-}
-
-void Timing::take_unit(const InstructionKind& kind, std::uint32_t word) {
-  Cycle& free = units_[static_cast<std::size_t>(kind.unit)];
-  switch (kind.unit) {
-    case Unit::none:
-    case Unit::misc:
-    case Unit::packers:
-      return;  // takes something from every thread in a cycle, or each packer has its own time
-    case Unit::vector:
-      if (needs_gap(word)) swapped_ = now + 2;
-      break;
-    case Unit::scalar:
-      free = now + kind.cycles + scalar_extra_;
-      return;
-    case Unit::config:
-      free = now + (kWriteConfig.is(word) || kReadConfig.is(word) ? 2 : 1);
-      return;
-    default:
-      break;
-  }
-  free = now + kind.cycles;
-}
 
 Cycle Timing::done(std::size_t thread) const {
   const Thread& t = threads_[thread];

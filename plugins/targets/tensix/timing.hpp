@@ -21,17 +21,26 @@ class Timing {
   Cycle now = 0;
 
   // When an instruction can begin that is at the gate at `ready`, but for what only its execution shows.
-  Cycle start(std::size_t thread, const InstructionKind& kind, std::uint32_t word, Cycle ready) const {
-    Cycle at = std::max(ready, threads_[thread].next);
-    if ((kind.blocked & threads_[thread].latch.blocked) != 0) at = std::max(at, threads_[thread].latch.until);
-    return std::max(at, unit_free(kind, word));
+  Cycle start(std::size_t thread, const InstructionKind& kind, Cycle ready) const {
+    const Thread& t = threads_[thread];
+    Cycle at = std::max({ready, t.next, units_[static_cast<std::size_t>(kind.unit)]});
+    if ((kind.blocked & t.latch.blocked) != 0) at = std::max(at, t.latch.until);
+    if (kind.after_moves) at = std::max(at, moved_);
+    if (kind.unit == Unit::vector && !kind.fills_gap) at = std::max(at, swapped_);
+    return at;
   }
   // It was executed, beginning at `now`.
-  void executed(std::size_t thread, const InstructionKind& kind, std::uint32_t word) {
-    threads_[thread].next = now + kind.cycles + scalar_extra_;
-    take_unit(kind, word);
-    if (kind.unit == Unit::matrix) threads_[thread].matrix = std::max(threads_[thread].matrix, now + kind.latency);
-    if (kind.unit == Unit::vector) threads_[thread].vector = std::max(threads_[thread].vector, now + kind.latency);
+  void executed(std::size_t thread, const InstructionKind& kind) {
+    Thread& t = threads_[thread];
+    t.next = now + kind.cycles + scalar_extra_;
+    // Miscellaneous ones take something from every thread in a cycle, and each packer has its own time.
+    if (kind.unit != Unit::none && kind.unit != Unit::misc && kind.unit != Unit::packers)
+      units_[static_cast<std::size_t>(kind.unit)] = std::max(t.next, now + kind.unit_cycles);
+    if (kind.unit == Unit::matrix) t.matrix = std::max(t.matrix, now + kind.latency);
+    if (kind.unit == Unit::vector) {
+      t.vector = std::max(t.vector, now + kind.latency);
+      if (kind.needs_gap) swapped_ = now + 2;
+    }
     scalar_extra_ = 0;
   }
 
@@ -70,9 +79,6 @@ class Timing {
 
  private:
   static constexpr std::size_t kThreadCount = 3, kDestBlocks = 128;
-
-  Cycle unit_free(const InstructionKind& kind, std::uint32_t word) const;
-  void take_unit(const InstructionKind& kind, std::uint32_t word);
 
   struct Latch {
     std::uint32_t blocked = 0;

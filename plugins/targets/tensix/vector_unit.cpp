@@ -3,7 +3,7 @@
 // A load or store means four rows, of which it takes the even or the odd columns: lane 8 r + k is row r, column 2 k (and one more where bit
 // 1 of the row is set). What instructions do is module numerics.
 // Source: tt-isa-documentation, WormholeB0: SFPLOAD, SFPSTORE, and the pages of the other instructions SFP*.
-#include "coprocessor.hpp"
+#include "decoded_words.hpp"
 #include "fields.hpp"
 
 #include <buda/base/text.hpp>
@@ -21,27 +21,6 @@ using numerics::Dest;
 using numerics::kVectorLanes;
 using numerics::VectorFault;
 using numerics::VectorInstruction;
-
-// Kernels push the same words again and again.
-class DecodedWords {
- public:
-  const VectorInstruction* find(std::uint32_t word) {
-    Entry& e = entries_[(word ^ word >> 11 ^ word >> 19) & (kEntries - 1)];
-    if (e.word == word) return &e.instruction;
-    const auto instruction = sfpu::instruction_of(word);
-    if (!instruction) return nullptr;
-    e = {word, *instruction};
-    return &e.instruction;
-  }
-
- private:
-  static constexpr std::size_t kEntries = 1024;
-  struct Entry {
-    std::uint32_t word = 0;
-    VectorInstruction instruction;
-  };
-  std::array<Entry, kEntries> entries_ = {};
-};
 
 std::string description(VectorFault fault) {
   switch (fault) {
@@ -61,24 +40,16 @@ std::string description(VectorFault fault) {
 // thread executes elsewhere meanwhile takes a cycle, too.
 template <class Reads>
 Step check_late(Coprocessor& c, std::size_t thread, Reads reads) {
-  const auto late = std::exchange(c.late, {});
-  if (late.reg == late.kNone || late.thread != thread || late.number != c.executed(thread)) return Step::done;
-  if (late.reg == late.kAll) return c.undefined(Check::vector_hazard, "it comes directly after SFPSWAP, which needs SFPNOP after it");
-  if (!reads(late.reg)) return Step::done;
-  return c.undefined(Check::vector_hazard, cat("it reads register ", late.reg, ", which the instruction before still computes"));
+  Coprocessor::LateResult& late = c.late;
+  const std::uint8_t reg = std::exchange(late.reg, late.kNone);
+  if (reg == late.kNone || late.thread != thread || late.number != c.executed(thread)) return Step::done;
+  if (reg == late.kAll) return c.undefined(Check::vector_hazard, "it comes directly after SFPSWAP, which needs SFPNOP after it");
+  if (!reads(reg)) return Step::done;
+  return c.undefined(Check::vector_hazard, cat("it reads register ", reg, ", which the instruction before still computes"));
 }
 
-Step vector_instruction(Coprocessor& c, std::size_t thread, std::uint32_t word) {
-  static thread_local DecodedWords decoded;
-  static const numerics::VectorUnit& unit = numerics::best_vector_unit();
-  const VectorInstruction* instruction = decoded.find(word);
-  if (instruction == nullptr) return c.fail(description(VectorFault::unknown_mode));
-  if (check_late(c, thread, [&](std::uint8_t reg) { return sfpu::reads(*instruction, reg); }) != Step::done) return Step::fault;
-  if (instruction->op == numerics::VectorOp::mad || instruction->op == numerics::VectorOp::sort)
-    c.late = {instruction->op == numerics::VectorOp::mad ? instruction->d : c.late.kAll, thread, c.executed(thread) + 1};
-  const VectorFault fault = unit.execute(*instruction, c.vector);
-  return fault == VectorFault::none ? Step::done : c.fail(description(fault));
-}
+// What is no VectorInstruction.
+Step other_form(Coprocessor& c, std::size_t, std::uint32_t) { return c.fail(description(VectorFault::unknown_mode)); }
 
 constexpr std::uint32_t kImplied = 0, kFormatFloat16 = 1, kFormatFloat16B = 2, kFormatFloat32 = 3, kFormatWord = 4, kFormatHalf = 6,
                         kFormatInteger = 12;
@@ -175,37 +146,37 @@ Step sfpstore(Coprocessor& c, std::size_t thread, std::uint32_t word) {
 
 }  // namespace
 
+void add_vector_instruction(DecodedWord& decoded) {
+  static const numerics::VectorUnit& unit = numerics::best_vector_unit();
+  if (decoded.execute != &other_form) return;
+  const auto instruction = sfpu::instruction_of(decoded.word);
+  if (!instruction) return;
+  decoded.vector = unit.handler(instruction->op);
+  decoded.instruction = *instruction;
+}
+
+Step execute_vector(Coprocessor& c, std::size_t thread, const DecodedWord& decoded) {
+  const VectorInstruction& instruction = decoded.instruction;
+  if (check_late(c, thread, [&](std::uint8_t reg) { return sfpu::reads(instruction, reg); }) != Step::done) return Step::fault;
+  if (instruction.op == numerics::VectorOp::mad || instruction.op == numerics::VectorOp::sort) {
+    c.late.reg = instruction.op == numerics::VectorOp::mad ? instruction.d : c.late.kAll;
+    c.late.thread = thread;
+    c.late.number = c.executed(thread) + 1;
+  }
+  const VectorFault fault = decoded.vector(instruction, c.vector);
+  return fault == VectorFault::none ? Step::done : c.fail(description(fault));
+}
+
 std::span<const NamedExecute> vector_instructions() {
   static constexpr NamedExecute kAll[] = {
-      {"SFPLOAD", &sfpload},
-      {"SFPSTORE", &sfpstore},
-      {"SFPLOADI", &vector_instruction},
-      {"SFPMAD", &vector_instruction},
-      {"SFPADD", &vector_instruction},
-      {"SFPMUL", &vector_instruction},
-      {"SFPEXEXP", &vector_instruction},
-      {"SFPEXMAN", &vector_instruction},
-      {"SFPIADD", &vector_instruction},
-      {"SFPSHFT", &vector_instruction},
-      {"SFPSETCC", &vector_instruction},
-      {"SFPMOV", &vector_instruction},
-      {"SFPABS", &vector_instruction},
-      {"SFPAND", &vector_instruction},
-      {"SFPOR", &vector_instruction},
-      {"SFPXOR", &vector_instruction},
-      {"SFPNOT", &vector_instruction},
-      {"SFPSETEXP", &vector_instruction},
-      {"SFPSETSGN", &vector_instruction},
-      {"SFPPUSHC", &vector_instruction},
-      {"SFPPOPC", &vector_instruction},
-      {"SFPENCC", &vector_instruction},
-      {"SFPCOMPC", &vector_instruction},
-      {"SFPSWAP", &vector_instruction},
-      {"SFPCAST", &vector_instruction},
-      {"SFP_STOCH_RND", &vector_instruction},
-      {"SFPSHFT2", &vector_instruction},
-      {"SFPTRANSP", &vector_instruction},
-      {"SFPCONFIG", &vector_instruction},
+      {"SFPLOAD", &sfpload},      {"SFPSTORE", &sfpstore},        {"SFPLOADI", &other_form},  {"SFPMAD", &other_form},
+      {"SFPADD", &other_form},    {"SFPMUL", &other_form},        {"SFPEXEXP", &other_form},  {"SFPEXMAN", &other_form},
+      {"SFPIADD", &other_form},   {"SFPSHFT", &other_form},       {"SFPSETCC", &other_form},  {"SFPMOV", &other_form},
+      {"SFPABS", &other_form},    {"SFPAND", &other_form},        {"SFPOR", &other_form},     {"SFPXOR", &other_form},
+      {"SFPNOT", &other_form},    {"SFPSETEXP", &other_form},     {"SFPSETSGN", &other_form}, {"SFPPUSHC", &other_form},
+      {"SFPPOPC", &other_form},   {"SFPENCC", &other_form},       {"SFPCOMPC", &other_form},  {"SFPSWAP", &other_form},
+      {"SFPCAST", &other_form},   {"SFP_STOCH_RND", &other_form}, {"SFPSHFT2", &other_form},  {"SFPTRANSP", &other_form},
+      {"SFPCONFIG", &other_form},
   };
   return kAll;
 }

@@ -122,6 +122,12 @@ std::uint32_t size_of(Operation o) {
   return o == Operation::lw || o == Operation::sw ? 4 : o == Operation::lh || o == Operation::lhu || o == Operation::sh ? 2 : 1;
 }
 
+[[gnu::noinline]] void decode_first(Instruction& to, const std::uint8_t* from) {
+  std::uint32_t word;
+  std::memcpy(&word, from, 4);
+  to = with_own_registers(isa::riscv::decode(word));
+}
+
 }  // namespace
 
 Processor::Processor(Bus& bus, std::span<std::uint8_t> l1, std::size_t own_bytes)
@@ -148,16 +154,12 @@ Stop Processor::bus_stop(Access access) {
 }
 
 // The instruction at the program counter, or null where there is none.
-const Instruction* Processor::fetch() {
+inline const Instruction* Processor::fetch() {
   if (pc_ % 4 != 0 || pc_ / kPage >= pages_.size()) return nullptr;
   auto& page = pages_[pc_ / kPage];
   if (page == nullptr) page = std::make_unique<Page>();
   Instruction& i = (*page)[pc_ % kPage / 4];
-  if (i.operation == Operation::undecoded) {
-    std::uint32_t word;
-    std::memcpy(&word, l1_.data() + pc_, 4);
-    i = with_own_registers(isa::riscv::decode(word));
-  }
+  if (i.operation == Operation::undecoded) decode_first(i, l1_.data() + pc_);
   return &i;
 }
 
@@ -275,7 +277,11 @@ Stop Processor::run(std::uint64_t most, Cycle until) {
     const O o = i->operation;
     if (const Cycle now = cycle(); pipeline_.busy(now))
       stalls_ += pipeline_.enter(now, executed_, i->rs1, i->rs2, i->rd, cycles_of(*i)) - now;
-    if (o >= O::add) {
+    if (o == O::push) {
+      Cycle time = cycle();
+      if (const Access access = bus_.push(as_unsigned(i->immediate), time); access != Access::done) return bus_stop(access);
+      stalls_ += time - cycle();
+    } else if (o >= O::add) {
       if (o >= O::mul) stalls_ += cycles_of(*i) - 1;
       if (o >= O::fence) {
         if (o == O::ebreak) return Stop::halted;
@@ -292,10 +298,6 @@ Stop Processor::run(std::uint64_t most, Cycle until) {
       const bool taken = is_taken(o, x_[i->rs1], x_[i->rs2]);
       if (taken) next = pc_ + as_unsigned(i->immediate);
       if (taken != (i->immediate < 0)) stalls_ += latency::kMispredicted;
-    } else if (o == O::push) {
-      Cycle time = cycle();
-      if (const Access access = bus_.push(as_unsigned(i->immediate), time); access != Access::done) return bus_stop(access);
-      stalls_ += time - cycle();
     } else if (o == O::lui || o == O::auipc) {
       if (i->rd != 0) x_[i->rd] = as_unsigned(i->immediate) + (o == O::auipc ? pc_ : 0);
     } else if (o == O::jal || o == O::jalr) {
