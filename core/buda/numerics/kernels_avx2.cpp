@@ -27,6 +27,8 @@ struct Avx2 {
     return __builtin_bit_cast(Shorts, _mm256_shuffle_epi8(table, place));
   }
 
+  static Shorts quotient(Shorts product, Shorts distance) { return mulhrs(product + (product >> 15), power(distance)); }
+
   static Ints low(Shorts v) {
     return __builtin_bit_cast(Ints, _mm256_cvtepi16_epi32(_mm256_castsi256_si128(__builtin_bit_cast(__m256i, v))));
   }

@@ -23,6 +23,8 @@ struct Avx512 {
     return __builtin_bit_cast(Shorts, _mm512_srlv_epi16(_mm512_set1_epi16(1 << 13), __builtin_bit_cast(__m512i, distance)));
   }
 
+  static Shorts quotient(Shorts product, Shorts distance) { return mulhrs(product + (product >> 15), power(distance)); }
+
   static Ints low(Shorts v) {
     return __builtin_bit_cast(Ints, _mm512_cvtepi16_epi32(_mm512_castsi512_si256(__builtin_bit_cast(__m512i, v))));
   }

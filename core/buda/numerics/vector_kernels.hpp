@@ -4,10 +4,11 @@
 // An `Isa` has vectors of 16-bit and of 32-bit integers (GCC's and Clang's vector extension), and the few instructions that the extension
 // has no operators for. A panel's columns are lanes.
 //
-// Products. The slices of A come multiplied by four, so that a signed product of slices is p = ±4m with 12-bit m, and rounding to distance
-// d half up in magnitude is one instruction, mulhrs(p, 2^(13-d)) = (p * 2^(13-d) + 2^14) >> 15, once a negative p is made one smaller: it
-// rounds halves towards plus infinity, and ±4m is a multiple of four steps of the result, so that the smaller p changes the rounding of
-// exact halves and of nothing else. At distances of 13 and more m disappears: m < 2^12.
+// Products. The slices of A come multiplied by four, so that a signed product of slices is p = ±4m with 12-bit m, and what counts is its
+// quotient p / 2^(2+d) for distance d, halves rounded up in magnitude. Where there is an instruction mulhrs, it is
+// mulhrs(p, 2^(13-d)) = (p * 2^(13-d) + 2^14) >> 15, once a negative p is made one smaller: it rounds halves towards plus infinity, and ±4m
+// is a multiple of four steps of the result, so that the smaller p changes the rounding of exact halves and of nothing else. At distances
+// of 13 and more m disappears: m < 2^12.
 //
 // The end, in 32-bit lanes, is matrix_unit.cpp's `accumulate` without branches. The position of the leading bit is the exponent of the
 // number as a float; all bits that follow a leading 1 with a 0 are kept, so that the conversion cannot round up to the next power of two.
@@ -104,11 +105,7 @@ struct VectorKernels {
       largest = larger(largest, exponents[i]);
     }
     Shorts sum{};
-    for (int i = 0; i < 8; ++i) {
-      Shorts product = load<Shorts>(as + i * kPanel) * bs[i];
-      product = product + (product >> 15);
-      sum = sum + Isa::mulhrs(product, Isa::power(largest - exponents[i]));
-    }
+    for (int i = 0; i < 8; ++i) sum = sum + Isa::quotient(load<Shorts>(as + i * kPanel) * bs[i], largest - exponents[i]);
     const Shorts exponent = largest + adjustment;
     return {sum & (exponent > 0), exponent};
   }

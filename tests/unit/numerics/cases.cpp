@@ -110,6 +110,12 @@ Implementation scalar_definition() {
       dest[i] = mvmul(m, column, std::span<const std::uint32_t, kInner>(b.data() + i / kPanel * kInner, kInner), dest[i]);
     }
   };
+  how.elwmul = [](Multiplication m, const Words& a, const Words& b, Words& dest) {
+    for (std::size_t i = 0; i < dest.size(); ++i) dest[i] = elwmul(m, a[i], b[i], dest[i]);
+  };
+  how.elwadd = [](Multiplication m, const Words& a, const Words& b, Words& dest, bool accumulates) {
+    for (std::size_t i = 0; i < dest.size(); ++i) dest[i] = elwadd(m.source, m.dest, a[i], b[i], accumulates ? dest[i] : 0);
+  };
   return how;
 }
 
