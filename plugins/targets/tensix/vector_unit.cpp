@@ -66,13 +66,29 @@ struct Access {
   std::size_t lreg = 0;
   std::size_t row = 0;  // the first of four
   std::uint32_t addr_mod = 0;
-  std::array<std::uint32_t*, kVectorLanes> numbers = {};
+  std::uint32_t* first = nullptr;  // number of lane 0
 };
 
+constexpr std::size_t kLanesOfRow = kColumns / 2;
+
+std::array<std::uint32_t, kVectorLanes> gathered(const std::uint32_t* first) {
+  std::array<std::uint32_t, kVectorLanes> words;
+  for (std::size_t row = 0; row < kVectorLanes / kLanesOfRow; ++row)
+    for (std::size_t k = 0; k < kLanesOfRow; ++k) words[row * kLanesOfRow + k] = first[row * kColumns + 2 * k];
+  return words;
+}
+
+void scatter(const std::array<std::uint32_t, kVectorLanes>& words, std::uint32_t* first) {
+  for (std::size_t row = 0; row < kVectorLanes / kLanesOfRow; ++row)
+    for (std::size_t k = 0; k < kLanesOfRow; ++k) first[row * kColumns + 2 * k] = words[row * kLanesOfRow + k];
+}
+
+const NamedOpcode kLoad("SFPLOAD");
+const isa::Field kRow = kLoad.field("row"), kAddrMod = kLoad.field("addr_mod"), kFormat = kLoad.field("format"),
+                 kLreg = kLoad.field("lreg");
+
+// Loads and stores have the same fields.
 Step access_of(Coprocessor& c, std::size_t thread, std::uint32_t word, Access& a) {
-  static const NamedOpcode kOpcode("SFPLOAD");
-  static const isa::Field kRow = kOpcode.field("row"), kAddrMod = kOpcode.field("addr_mod"), kFormat = kOpcode.field("format"),
-                          kLreg = kOpcode.field("lreg");
   std::uint32_t format = get(word, kFormat);
   if (format == kImplied)
     format = c.config.get(thread, setting::kWideVector) != 0                ? kFormatFloat32
@@ -95,8 +111,7 @@ Step access_of(Coprocessor& c, std::size_t thread, std::uint32_t word, Access& a
   if (row % 2 != 0 || (row & ~3u) + 4 > DestRegister::rows(wide))
     return c.fail(sentence(Check::alignment, cat("it works on row ", row, " of the destination")));
   a.row = row & ~3u;
-  std::uint32_t* first = c.dest.row(wide, row & ~3u, 4) + (row >> 1 & 1);
-  for (std::size_t lane = 0; lane < kVectorLanes; ++lane) a.numbers[lane] = first + lane / 8 * kColumns + 2 * (lane & 7);
+  a.first = c.dest.row(wide, row & ~3u, 4) + (row >> 1 & 1);
   return Step::done;
 }
 
@@ -111,8 +126,7 @@ Step sfpload(Coprocessor& c, std::size_t thread, std::uint32_t word) {
   if (a.lreg >= 8) return c.fail(description(VectorFault::read_only_register));
   if (check_late(c, thread, [](std::uint8_t) { return false; }) != Step::done || c.check_dest(a.form, a.row, 4) != Step::done)
     return Step::fault;
-  std::array<std::uint32_t, kVectorLanes> words;
-  for (std::size_t lane = 0; lane < kVectorLanes; ++lane) words[lane] = *a.numbers[lane];
+  std::array<std::uint32_t, kVectorLanes> words = gathered(a.first);
   if (a.integer)
     for (std::uint32_t& w : words) w = (w & numerics::kSignBit) != 0 ? 0u - (w & ~numerics::kSignBit) : w;
   if (a.half)
@@ -128,8 +142,7 @@ Step sfpstore(Coprocessor& c, std::size_t thread, std::uint32_t word) {
   if (a.lreg >= 12) return c.fail("it stores a register of the vector unit that cannot be stored");
   if (check_late(c, thread, [&](std::uint8_t reg) { return reg == a.lreg; }) != Step::done) return Step::fault;
   c.dest_forms.write(a.form, a.row, 4);
-  std::array<std::uint32_t, kVectorLanes> words;
-  for (std::size_t lane = 0; lane < kVectorLanes; ++lane) words[lane] = *a.numbers[lane];
+  std::array<std::uint32_t, kVectorLanes> words = gathered(a.first);
   if (a.integer || a.word || a.half) {
     for (std::size_t lane = 0; lane < kVectorLanes; ++lane) {
       if (c.vector.flags.on && c.vector.flags.lanes[lane] == 0) continue;
@@ -139,7 +152,7 @@ Step sfpstore(Coprocessor& c, std::size_t thread, std::uint32_t word) {
   } else {
     numerics::best_vector_unit().store(a.form, a.lreg, c.vector, words.data());
   }
-  for (std::size_t lane = 0; lane < kVectorLanes; ++lane) *a.numbers[lane] = words[lane];
+  scatter(words, a.first);
   apply_address_mod(c, thread, a.addr_mod);
   return Step::done;
 }
