@@ -48,7 +48,7 @@ Step check_late(Coprocessor& c, std::size_t thread, Reads reads) {
   return c.undefined(Check::vector_hazard, cat("it reads register ", reg, ", which the instruction before still computes"));
 }
 
-// What is no VectorInstruction.
+// Marks the vector unit's own instructions, which execute_vector() executes; called where a word is none of their known forms.
 Step other_form(Coprocessor& c, std::size_t, std::uint32_t) { return c.fail(description(VectorFault::unknown_mode)); }
 
 constexpr std::uint32_t kImplied = 0, kFormatFloat16 = 1, kFormatFloat16B = 2, kFormatFloat32 = 3, kFormatWord = 4, kFormatHalf = 6,

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace buda::balance {
 namespace {
@@ -26,29 +27,18 @@ bool is_same(const PolicyContext& context, const std::vector<PlacedOp>& ops, con
 void EpochPool::add(const PolicyContext& context, RepeatedRuns& runs, const Trial& trial) {
   const auto bounds = bounds_of(context, trial.choice);
   for (std::size_t e = 0; e + 1 < bounds.size(); ++e) {
-    const std::size_t begin = bounds[e], length = bounds[e + 1] - begin;
-    std::shared_ptr<const std::vector<PlacedOp>> placed;
-    for (std::size_t start : runs.starts(begin, bounds[e + 1])) {
-      const auto [known, fresh] = epochs_.try_emplace({start, start + length});
-      if (!fresh && known->second.cycles <= trial.epochs[e]) continue;
-      if (!placed) {
-        std::vector<PlacedOp> ops;
-        for (std::size_t i = 0; i < length; ++i) ops.push_back(trial.choice.ops[context.schedule()[begin + i].index()]);
-        placed = std::make_shared<const std::vector<PlacedOp>>(std::move(ops));
-      }
-      known->second = {trial.epochs[e], placed};
-    }
+    RatedEpoch epoch{{}, trial.epochs[e]};
+    for (std::size_t i = bounds[e]; i < bounds[e + 1]; ++i) epoch.ops.push_back(trial.choice.ops[context.schedule()[i].index()]);
+    add(runs, bounds[e], std::move(epoch));
   }
 }
 
-void EpochPool::add(RepeatedRuns& runs, std::size_t begin, const RatedEpoch& epoch) {
+void EpochPool::add(RepeatedRuns& runs, std::size_t begin, RatedEpoch epoch) {
   const std::size_t length = epoch.ops.size();
-  std::shared_ptr<const std::vector<PlacedOp>> placed;
+  const auto placed = std::make_shared<const std::vector<PlacedOp>>(std::move(epoch.ops));
   for (std::size_t start : runs.starts(begin, begin + length)) {
     const auto [known, fresh] = epochs_.try_emplace({start, start + length});
-    if (!fresh && known->second.cycles <= epoch.cycles) continue;
-    if (!placed) placed = std::make_shared<const std::vector<PlacedOp>>(epoch.ops);
-    known->second = {epoch.cycles, placed};
+    if (fresh || known->second.cycles > epoch.cycles) known->second = {epoch.cycles, placed};
   }
 }
 

@@ -23,8 +23,8 @@ class EpochPool {
 
   // Takes up the epochs of a trial.
   void add(const PolicyContext& context, RepeatedRuns& runs, const Trial& trial);
-  // And an epoch that begins with number `begin` of the schedule.
-  void add(RepeatedRuns& runs, std::size_t begin, const RatedEpoch& epoch);
+  // An epoch whose first op is number `begin` of the schedule.
+  void add(RepeatedRuns& runs, std::size_t begin, RatedEpoch epoch);
   void add(const EpochPool& other);
   // Sets the cycles of those of its epochs that are kept to those of the trial, and where they are kept for other runs, too.
   void correct(const PolicyContext& context, RepeatedRuns& runs, const Trial& trial);

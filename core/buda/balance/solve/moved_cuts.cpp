@@ -36,7 +36,7 @@ class CutMover {
   }
 
  private:
-  // The best that stands for ops [begin, end); false where nothing does.
+  // Adds the best placement of ops [begin, end) as an epoch; false where none fits.
   bool add_epoch(std::size_t begin, std::size_t end, double interval) {
     std::optional<RatedEpoch> best;
     placer_.expect_end(end);
@@ -49,7 +49,7 @@ class CutMover {
     }
     begin_again(context_, begin);
     if (!best || !stand_as(context_, begin, best->ops)) return false;
-    pool_.add(runs_, begin, *best);
+    pool_.add(runs_, begin, std::move(*best));
     return true;
   }
 

@@ -55,11 +55,14 @@ void Search::improve() {
     if (!start) break;
     improved_.push_back(evened(search.improved(evened(std::move(*start)), trials_.ops_left() * (count - i) / (count + 1 - i))));
     pool_.add(context_, runs_, improved_.back());
-    if (i > 0) continue;
-    const auto most = static_cast<std::size_t>(kMovedCutsShare * static_cast<double>(trials_.ops_left()));
-    add_moved_cuts(placers_.front(), trials_, runs_, improved_.back(), most, pool_);
-    if (auto trial = combined(pool_)) improved_.push_back(std::move(*trial));
+    if (i == 0) move_cuts(improved_.back());
   }
+}
+
+void Search::move_cuts(const Trial& trial) {
+  const auto most = static_cast<std::size_t>(kMovedCutsShare * static_cast<double>(trials_.ops_left()));
+  add_moved_cuts(placers_.front(), trials_, runs_, trial, most, pool_);
+  if (auto found = combined(pool_)) improved_.push_back(std::move(*found));
 }
 
 // An epoch that writes a buffer does not know what later ones read from it.

@@ -41,6 +41,8 @@ class Search {
   PolicyContext& context() { return context_; }
 
  private:
+  // Tries the cuts of a trial in other places, and what is best put together then.
+  void move_cuts(const Trial& trial);
   // Without buffers that alone hold an epoch up, where that is faster.
   Trial evened(Trial trial);
 
