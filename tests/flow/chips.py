@@ -78,9 +78,17 @@ def faults_of_two(build, work, model, inputs):
     one, two = Compiled(build, work, "one", model), Compiled(build, work, "two", model, "--num-chips", "2")
     if two.chips() != [0, 1]:
         yield f"its epochs are on chips {two.chips()}"
-    run(build / "bin/netlist", "check", "--for-run", "--device", "n300", two.netlist)
+    run(build / "bin/netlist", "check", "--for-run", "--liveness", "--device", "n300", two.netlist)
     yield from other_bits(one, two, inputs)
     yield from slower(one, two, inputs, 1.3)
+
+
+def faults_of_direct(build, work, model, inputs):
+    """Ops of one chip feed those of the other without a queue between them."""
+    two = Compiled(build, work, "direct", model, "--num-chips", "2")
+    if not any(epoch.get("between_chips") == "direct" for epoch in two.report["epochs"]):
+        yield "no op feeds one of the other chip directly"
+    yield from faults_of_two(build, work, model, inputs)
 
 
 def faults_of_cluster(build, work, model, inputs):
@@ -109,7 +117,7 @@ def faults_of_parts(build, work, model, inputs):
     yield from slower(one, parts, inputs, 0.9)
 
 
-CASES = [("digits on two chips", faults_of_two, DIGITS), ("digits-conv on two chips", faults_of_two, CONVOLUTIONS),
+CASES = [("digits on two chips", faults_of_two, DIGITS), ("digits-conv on two chips", faults_of_direct, CONVOLUTIONS),
          ("digits on a cluster of four", faults_of_cluster, DIGITS), ("parts of digits on two chips", faults_of_parts, DIGITS)]
 
 

@@ -2,6 +2,7 @@
 #include <buda/balance/balance.hpp>
 
 #include <buda/balance/chips/chips_of_choice.hpp>
+#include <buda/balance/chips/crossings.hpp>
 #include <buda/balance/chips/forwarded_values.hpp>
 #include <buda/balance/chips/given_chips.hpp>
 #include <buda/balance/emit/forked_inputs.hpp>
@@ -12,6 +13,7 @@
 #include <buda/balance/problem/segment_order.hpp>
 #include <buda/balance/queues/queue_places.hpp>
 #include <buda/base/text.hpp>
+#include <buda/cost/network.hpp>
 #include <buda/device/cluster.hpp>
 #include <buda/graph/constraint_tags.hpp>
 
@@ -50,8 +52,8 @@ Result<std::vector<graph::NodeId>> make_schedule(const graph::Graph& graph, Sche
   return order;
 }
 
-Result<BuiltNetlist> build(Problem& problem, const Choice& choice, const Settings& options, Host& host) {
-  BUDA_ASSIGN(QueueSet queues, make_queues(problem, choice, options.queues));
+Result<BuiltNetlist> build(Problem& problem, const Choice& choice, const Settings& options, Host& host, const DirectEpochs& direct = {}) {
+  BUDA_ASSIGN(QueueSet queues, make_queues(problem, choice, options.queues, direct));
   BUDA_ASSIGN(BuiltNetlist built, build_netlist(problem, choice, std::move(queues), options.queues));
   if (options.forked_inputs) fork_dram_inputs(built.netlist, built.queues);
   BUDA_ASSIGN(built.laid_out, lay_out(built.netlist, *problem.device, options.links, host));
@@ -152,16 +154,82 @@ Result<ChoiceSpace> choose_plan(const graph::Graph* graph, Policy& policy, const
   return space;
 }
 
+// What of a plan depends on which epochs take from other chips directly.
+struct Product {
+  Problem problem;
+  BuiltNetlist built;
+  PlacementReport report;
+};
+
+class ProductMaker {
+ public:
+  ProductMaker(const ChoiceSpace& space, const std::string& policy_name, const Settings& options, const Balanced& out, Host& host)
+      : policy_name_(policy_name), options_(options), problem_(out.problem), choice_(out.choice), host_(host) {
+    for (const auto& models : space.models) candidates_.push_back(static_cast<std::int64_t>(models.models.size()));
+  }
+
+  Result<Product> with(const DirectEpochs& direct) const {
+    Product out{problem_, {}, {}};
+    BUDA_ASSIGN(out.built, build(out.problem, choice_, options_, host_, direct));
+    out.report = make_report(out.problem, choice_, out.built, candidates_, policy_name_);
+    return out;
+  }
+
+  // Epochs take from other chips directly unless such a plan does not fit, or is slower than one with queues. First all do, then, where
+  // that is not the best, one after the other.
+  Result<Product> best() const {
+    BUDA_ASSIGN(Product out, with({}));
+    const DirectEpochs possible = possibly_direct(problem_, choice_);
+    if (possible.empty()) return out;
+    DirectEpochs direct;
+    std::map<std::int32_t, std::string> queued;
+    if (!objection_to(possible, out)) {
+      direct = possible;
+    } else {
+      for (std::int32_t epoch : possible) {
+        direct.insert(epoch);
+        const auto why = objection_to(direct, out);
+        if (!why) continue;
+        direct.erase(epoch);
+        queued[epoch] = *why;
+      }
+    }
+    for (std::int32_t epoch : direct) out.report.epochs[static_cast<std::size_t>(epoch)].between_chips = "direct";
+    for (const auto& [epoch, why] : queued) out.report.epochs[static_cast<std::size_t>(epoch)].between_chips = cat("queues: ", why);
+    return out;
+  }
+
+ private:
+  // Takes the plan if it is at least as good as the best one so far; otherwise says why not. The estimate knows the way from core to core,
+  // but not how word of a new entry comes from a queue to its reader: a latency for each crossing.
+  std::optional<std::string> objection_to(const DirectEpochs& direct, Product& best) const {
+    auto made = with(direct);
+    if (!made) return made.failure().diagnostics().front().message;
+    const std::int64_t cycles = made->report.totals.cycles;
+    if (static_cast<double>(cycles - best.report.totals.cycles) > cost::kLatencyCycles * static_cast<double>(direct.size()))
+      return cat("without them the plan takes ", cycles - best.report.totals.cycles, " cycles more");
+    best = std::move(*made);
+    return std::nullopt;
+  }
+
+  const std::string& policy_name_;
+  const Settings& options_;
+  const Problem& problem_;
+  const Choice& choice_;
+  Host& host_;
+  std::vector<std::int64_t> candidates_;
+};
+
 // From the choice to the netlist and its report.
 Result<void> build_plan_of(const ChoiceSpace& space, const std::string& policy_name, const Settings& options, Host& host, Balanced& out) {
   host.progress("building the netlist", 0, 0);
-  BUDA_ASSIGN(out.built, build(out.problem, out.choice, options, host));
+  BUDA_ASSIGN(Product product, ProductMaker(space, policy_name, options, out, host).best());
+  out.problem = std::move(product.problem);
+  out.built = std::move(product.built);
+  out.report = std::move(product.report);
   BUDA_TRY(check_queue_places(out.built.queues, options.queues.places));
   encode_selections(out.problem, out.choice, out.built.queues);
   host.progress("reporting", 0, 0);
-  std::vector<std::int64_t> candidates;
-  for (const auto& models : space.models) candidates.push_back(static_cast<std::int64_t>(models.models.size()));
-  out.report = make_report(out.problem, out.choice, out.built, candidates, policy_name);
   add_bounds(space, out.choice, options.queues, out.report);
   return success();
 }

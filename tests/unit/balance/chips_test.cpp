@@ -188,6 +188,24 @@ TEST(SeveralChips, OnlyCopiesReadFromAnotherChip) {
   EXPECT_EQ(b->report.totals.chips[0].epochs + b->report.totals.chips[1].epochs, b->report.totals.epochs);
 }
 
+// What an op makes goes straight to the copy on the other chip, which runs together with it, and no queue lies between them.
+TEST(SeveralChips, FeedEachOtherDirectly) {
+  auto b = alone(perceptron(64, {64, 64, 64, 64, 64}), "n300", on_chips(2));
+  ASSERT_TRUE(b.ok()) << text_of(b.failure());
+  std::size_t direct = 0;
+  for (std::size_t i = 0; i < b->problem.ops.size(); ++i) {
+    const OpSpec& op = b->problem.ops[i];
+    if (!op.copies) continue;
+    const auto epoch = static_cast<std::size_t>(b->choice.ops[i].epoch);
+    EXPECT_EQ(b->built.queues.feeds[i], std::vector<std::size_t>{kNoQueue}) << op.op.name;
+    EXPECT_EQ(b->report.epochs[epoch].between_chips, "direct");
+    const auto& placed = b->built.netlist.graphs[epoch].ops.front();
+    EXPECT_EQ(placed.inputs.front().name, b->problem.op(op.operands.front().from.op).op.name);
+    ++direct;
+  }
+  EXPECT_EQ(direct, 1U);
+}
+
 // What is read in one epoch is copied there, and so are inputs and what an earlier epoch has made for both chips.
 TEST(SeveralChips, EachStageBeginsWithAllThatItTakes) {
   DeviceGraph g;
@@ -235,7 +253,7 @@ TEST(SeveralChips, BeginWhereTheGraphSaysSo) {
 
 // Where arithmetic is exact. Stages begin anywhere.
 TEST(SeveralChips, GiveTheBitsOfTheGraph) {
-  std::size_t compared = 0, on_two = 0;
+  std::size_t compared = 0, on_two = 0, direct = 0;
   const SeedRange seeds = seeds_wanted(16);
   for (std::uint64_t seed = seeds.first; seed < seeds.end(); ++seed) {
     SCOPED_TRACE(cat("seed ", seed));
@@ -250,9 +268,13 @@ TEST(SeveralChips, GiveTheBitsOfTheGraph) {
     expect_same_bits(graph, *b, {integer_inputs(graph, seed), integer_inputs(graph, seed + 1), integer_inputs(graph, seed + 2)});
     ++compared;
     on_two += b->report.totals.chips.size() > 1 ? 1 : 0;
+    direct +=
+        std::any_of(b->report.epochs.begin(), b->report.epochs.end(), [](const ReportEpoch& e) { return e.between_chips == "direct"; }) ? 1
+                                                                                                                                        : 0;
   }
   EXPECT_GE(compared, seeds.count * 3 / 4);
   EXPECT_GE(on_two, compared / 2);
+  EXPECT_GE(direct, 1U);
 }
 
 // Ops on chips that the user gives them, others where the graph takes them; where arithmetic is exact.

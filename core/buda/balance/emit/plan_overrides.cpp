@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kPolicyInOrder = "minimize_grid";
 
 template <class A, class B>
-std::string pair(A a, B b) {
+std::string pair_text(A a, B b) {
   return cat('[', a, ',', b, ']');
 }
 
@@ -50,12 +50,12 @@ bool has_constants(const OpSpec& spec) {
 std::map<std::string, std::string> overrides_of(const OpSpec& spec, const PlacedOp& placed) {
   const OpModel& m = placed.model;
   std::map<std::string, std::string> out = {
-      {"grid", pair(m.grid.rows, m.grid.cols)},
-      {"mblock", pair(m.block.mblock_m, m.block.mblock_n)},
-      {"ublock", pair(m.block.ublock_rt, m.block.ublock_ct)},
+      {"grid", pair_text(m.grid.rows, m.grid.cols)},
+      {"mblock", pair_text(m.block.mblock_m, m.block.mblock_n)},
+      {"ublock", pair_text(m.block.ublock_rt, m.block.ublock_ct)},
       {"buf_size_mb", cat(m.buf_size_mb)},
-      {"t-stream", cuts_rows(m.stream.direction) ? pair(m.stream.parts, 1) : pair(1, m.stream.parts)},
-      {"place", pair(placed.place.at.row, placed.place.at.col)},
+      {"t-stream", cuts_rows(m.stream.direction) ? pair_text(m.stream.parts, 1) : pair_text(1, m.stream.parts)},
+      {"place", pair_text(placed.place.at.row, placed.place.at.col)},
       {"transpose", yes_or_no(placed.place.transposed)},
   };
   if (m.u_kt > 0) out["u_kt"] = cat(m.u_kt);

@@ -4,6 +4,7 @@
 #include <buda/balance/models/fused.hpp>
 
 #include <buda/balance/chips/chips_of_choice.hpp>
+#include <buda/balance/chips/crossings.hpp>
 #include <buda/balance/cost/cost.hpp>
 #include <buda/balance/cost/flow.hpp>
 #include <buda/balance/cost/measure_loads.hpp>
@@ -125,6 +126,8 @@ const schema::Record<ReportEpoch>& describe(const ReportEpoch*) {
           .optional("bound", &ReportEpoch::bound, "cycles that the same ops take in one epoch at least")
           .optional("gap", &ReportEpoch::gap, "by how many percent the epoch's cycles are above the bound")
           .optional("ended_by", &ReportEpoch::ended_by, "why the next op of the schedule is not in the epoch")
+          .optional("between_chips", &ReportEpoch::between_chips,
+                    "of an epoch that takes what another chip makes at the same time: `direct`, or why it takes it from queues")
           .optional("paths", &ReportEpoch::paths, "the busiest path of each kind on which anything moves")
           .optional("channels", &ReportEpoch::channels, "what each channel of DRAM moves, in order")
           .optional("links", &ReportEpoch::links, "the busiest links of the networks, the busiest first")
@@ -232,6 +235,12 @@ class Maker {
         done_(problem.ops.size(), 0) {
     for (const QueuePlan& q : built.queues.queues)
       if (q.writer.valid()) writes_queue_[q.writer.index()] = true;
+    begins_.assign(built.netlist.graphs.size(), true);
+    for (const EpochSpan& span : temporal_epochs_of(problem, choice)) {
+      bool is_one = false;
+      for (std::int32_t e = span.first + 1; e <= span.last; ++e) is_one = is_one || takes_from_others(e);
+      for (std::int32_t e = span.first + 1; e <= span.last; ++e) begins_[static_cast<std::size_t>(e)] = !is_one;
+    }
   }
 
   void fill(PlacementReport& out) {
@@ -241,7 +250,9 @@ class Maker {
       epoch_ = static_cast<std::int32_t>(e);
       dram_bytes_ = 0;
       slowest_ = 0;
-      pipeline_.clear();
+      // What runs together is one pipeline, where ops feed those of other chips.
+      if (begins_[e]) pipeline_.clear();
+      const double before = cost::pipeline_times(pipeline_).first;
       ReportEpoch epoch;
       epoch.graph = graphs[e].name;
       epoch.chip = graphs[e].target_device;
@@ -251,8 +262,8 @@ class Maker {
       count_interval(whole(times.interval), kBetweenOps);
       epoch.interval = slowest_;
       epoch.limiter = slowest_limiter_;
-      epoch.cycles =
-          whole(kEpochChangeCycles) + std::max({latency(by_epoch[e]), busiest, whole(times.first)}) + (problem_.microbatch - 1) * slowest_;
+      epoch.cycles = whole(kEpochChangeCycles) + std::max({latency(by_epoch[e]), busiest, whole(times.first - before)}) +
+                     (problem_.microbatch - 1) * slowest_;
       out.totals.most_cores = std::max(out.totals.most_cores, epoch.cores);
       if (slowest_ > most_) {
         most_ = slowest_;
@@ -265,6 +276,18 @@ class Maker {
   }
 
  private:
+  // Whether an op feeds one of this epoch from an earlier one.
+  bool takes_from_others(std::int32_t epoch) const {
+    for (std::size_t i = 0; i < problem_.ops.size(); ++i) {
+      if (choice_.ops[i].epoch != epoch) continue;
+      for (std::size_t k = 0; k < problem_.ops[i].operands.size(); ++k)
+        if (const OpId from = problem_.ops[i].operands[k].from.op;
+            built_.queues.feeds[i][k] == kNoQueue && from.valid() && choice_.ops[from.index()].epoch != epoch)
+          return true;
+    }
+    return false;
+  }
+
   void add_chips(PlacementReport& out) const {
     const StagedEpochs epochs = staged_epochs(problem_, choice_, times_of_epochs(out));
     const EpochChips chips = chips_of_epochs(problem_, choice_);
@@ -398,7 +421,8 @@ class Maker {
   const BuiltNetlist& built_;
   const std::vector<std::int64_t>& candidates_;
   std::vector<bool> writes_queue_;          // by op
-  std::vector<cost::PipelineOp> pipeline_;  // of the epoch
+  std::vector<bool> begins_;                // by epoch: whether its ops are not in one pipeline with those before it
+  std::vector<cost::PipelineOp> pipeline_;  // of the epoch, and of those that feed it
   std::vector<std::size_t> in_pipeline_;    // by op: its number there
   std::vector<std::int64_t> limiter_;       // by op
   std::vector<std::int64_t> done_;          // by op: cycles from the begin of its epoch until the first input is through

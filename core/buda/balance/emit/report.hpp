@@ -89,6 +89,7 @@ struct ReportEpoch {
   std::string limiter;                  // what the interval is the time of: of the slowest op, a path, or kBetweenOps
   std::int64_t bound = 0;               // cycles that the same ops take in an epoch at least; 0 where nothing is known
   double gap = 0;                       // of `cycles` above it, percent
+  std::string between_chips;            // how it takes what other chips make at the same time; empty where it does not
   std::string ended_by;                 // why the next op is not in it; empty where nothing is known
   std::vector<ReportPath> paths;        // of the kinds on which anything moves: DRAM, NoC, PCIe, Ethernet
   std::vector<ReportTraffic> channels;  // by number; empty where streams are not known

@@ -2,6 +2,7 @@
 #include <buda/balance/queues/queues.hpp>
 
 #include <buda/balance/chips/chips_of_choice.hpp>
+#include <buda/balance/chips/crossings.hpp>
 #include <buda/balance/legalize/neighbours.hpp>
 #include <buda/balance/models/encoded_selection.hpp>
 #include <buda/balance/models/sparse.hpp>
@@ -31,8 +32,8 @@ netlist::Queue queue_of(const TileLayout& layout, std::string name, DataFormat f
 
 class QueuePlanner {
  public:
-  QueuePlanner(Problem& problem, const Choice& choice, const QueueOptions& options)
-      : problem_(problem), choice_(choice), options_(options) {
+  QueuePlanner(Problem& problem, const Choice& choice, const QueueOptions& options, const DirectEpochs& direct)
+      : problem_(problem), choice_(choice), options_(options), direct_(direct) {
     for (std::size_t i = 0; i < problem.ops.size(); ++i) {
       blocked_.push_back(with_model(problem.ops[i], choice.ops[i].model));
       set_.feeds.emplace_back(problem.ops[i].operands.size(), kNoQueue);
@@ -212,6 +213,7 @@ class QueuePlanner {
   void add_queues_behind(OpId writer) {
     std::vector<OpUse> later, queued;
     for (const OpUse& use : problem_.op(writer).users) {
+      if (direct_.contains(choice_.ops[use.op.index()].epoch) && crosses_within_temporal_epoch(problem_, choice_, {writer, use})) continue;
       if (choice_.ops[use.op.index()].epoch != choice_.ops[writer.index()].epoch) {
         later.push_back(use);
       } else if (problem_.op(use.op).operands[use.input].queued) {
@@ -235,6 +237,7 @@ class QueuePlanner {
   Problem& problem_;
   const Choice& choice_;
   const QueueOptions& options_;
+  const DirectEpochs& direct_;
   std::vector<Op> blocked_;
   QueueSet set_;
   Failure failure_;
@@ -280,11 +283,11 @@ Lifetime life_between_epochs(const Problem& problem, const Choice& choice, OpId 
 // A static queue has room for two epochs' worth: the producer of the next round may write before the pops of this one are published.
 std::int64_t entries_between_ops(const Problem& problem, const Lifetime& life) { return (life ? 1 : 2) * std::int64_t{problem.microbatch}; }
 
-Result<QueueSet> make_queues(Problem& problem, const Choice& choice, const QueueOptions& options) {
+Result<QueueSet> make_queues(Problem& problem, const Choice& choice, const QueueOptions& options, const DirectEpochs& direct) {
   if (host_entries(problem, options) > kMostEntries)
     return usage_error("BL017", cat("queues of ", host_entries(problem, options), " entries (", options.batches, " batches of ",
                                     problem.microbatch, ") exceed the range of queue pointers, ", kMostEntries));
-  return QueuePlanner(problem, choice, options).run();
+  return QueuePlanner(problem, choice, options, direct).run();
 }
 
 void encode_selections(const Problem& problem, const Choice& choice, QueueSet& set) {
