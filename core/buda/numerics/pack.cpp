@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace buda::numerics {
@@ -26,14 +27,30 @@ void each(Group words, Convert convert) {
 
 std::uint32_t flushed(std::uint32_t word) { return is_zero(word) ? 0 : word; }
 
+std::uint32_t without_nan(std::uint32_t w) { return magnitude_of(w) > kLargestWide ? sign_of(w) | kLargestWide : w; }
+
+template <bool from_bf16>
+std::uint32_t as_bf16(std::uint32_t w) {
+  return flushed(nearest(from_bf16 ? flushed(without_nan(w)) : without_nan(w), 1u << 16));
+}
+
+// take(number, as_bf16(word)) for each; two loops, since the compiler makes vectors of each.
+template <class Take>
+void each_as_bf16(Dest dest, std::span<const std::uint32_t> words, Take take) {
+  if (dest == Dest::bf16) {
+    for (std::size_t i = 0; i < words.size(); ++i) take(i, as_bf16<true>(words[i]));
+  } else {
+    for (std::size_t i = 0; i < words.size(); ++i) take(i, as_bf16<false>(words[i]));
+  }
+}
+
 void early(const Packing& p, Group words) {
-  const auto without_nan = [](std::uint32_t w) { return magnitude_of(w) > kLargestWide ? sign_of(w) | kLargestWide : w; };
   switch (p.intermediate) {
     case Intermediate::wide:
       return;
     case Intermediate::bf16:
-      if (p.dest == Dest::bf16) return each(words, [&](std::uint32_t w) { return flushed(nearest(flushed(without_nan(w)), 1u << 16)); });
-      return each(words, [&](std::uint32_t w) { return flushed(nearest(without_nan(w), 1u << 16)); });
+      return p.dest == Dest::bf16 ? each(words, [](std::uint32_t w) { return as_bf16<true>(w); })
+                                  : each(words, [](std::uint32_t w) { return as_bf16<false>(w); });
     case Intermediate::e8m6:
       if (p.dest == Dest::bf16) each(words, [&](std::uint32_t w) { return flushed(without_nan(w)); });
       return each(words, [&](std::uint32_t w) { return flushed(nearest(without_nan(w) & 0xffff0000u, 1u << 17)); });
@@ -191,6 +208,17 @@ std::uint8_t pack_group(const Packing& packing, std::span<const std::uint32_t, 1
   return is_bfp(packing.out) ? form_group(packing.out, datums) : std::uint8_t{0};
 }
 
+bool packs_as_bf16(const Packing& packing) {
+  return packing.intermediate == Intermediate::bf16 && packing.out == DataFormat::float16_b && packing.relu == PackerRelu::none;
+}
+
+void pack_as_bf16(Dest dest, std::span<const std::uint32_t> words, std::uint8_t* datums) {
+  each_as_bf16(dest, words, [datums](std::size_t i, std::uint32_t word) {
+    const auto datum = static_cast<std::uint16_t>(word >> 16);
+    std::memcpy(datums + i * sizeof datum, &datum, sizeof datum);
+  });
+}
+
 float value_of_datum(DataFormat format, std::uint32_t datum, std::uint8_t exponent) {
   if (is_bfp(format)) {
     const int bits = bfp_magnitude_bits(format), bias = exponent_family(format) == ExponentFamily::a ? 15 : 127;
@@ -211,6 +239,8 @@ float value_of_datum(DataFormat format, std::uint32_t datum, std::uint8_t expone
 }
 
 void pack(const Packing& packing, std::span<const std::uint32_t> words, std::span<float> values) {
+  if (packs_as_bf16(packing))
+    return each_as_bf16(packing.dest, words, [values](std::size_t i, std::uint32_t word) { values[i] = std::bit_cast<float>(word); });
   std::array<std::uint32_t, 16> datums{};
   for (std::size_t i = 0; i + 16 <= words.size(); i += 16) {
     const std::uint8_t exponent = pack_group(packing, words.subspan(i).first<16>(), datums);

@@ -38,6 +38,10 @@ Packing packing_for(Dest dest, DataFormat out);
 // A group of 16 destination words that are neighbours in a row, as datums of L1. Gives their shared exponent; 0 for other formats.
 std::uint8_t pack_group(const Packing& packing, std::span<const std::uint32_t, 16> words, std::span<std::uint32_t, 16> datums);
 
+// What most kernels pack: Float16_b by way of bf16 and without ReLU. The same as pack_group(), for any count of words, as datums of L1.
+bool packs_as_bf16(const Packing& packing);
+void pack_as_bf16(Dest dest, std::span<const std::uint32_t> words, std::uint8_t* datums);
+
 // The value of a datum, that a consumer sees: an fp16 without an exponent is a zero.
 float value_of_datum(DataFormat format, std::uint32_t datum, std::uint8_t exponent);
 

@@ -38,9 +38,9 @@ struct VectorUnit {
   VectorHandler execute;
   // What executes the instructions of an operation: to be looked up once for those that are executed often.
   VectorHandler (*handler)(VectorOp op);
-  // SFPLOAD and SFPSTORE of 32 words of a destination register, in the lanes that are on.
-  void (*load)(Dest form, const std::uint32_t* words, std::size_t to, VectorState& state);
-  void (*store)(Dest form, std::size_t from, const VectorState& state, std::uint32_t* words);
+  // SFPLOAD and SFPSTORE of the even or the odd columns of four rows of a destination register, in the lanes that are on.
+  void (*load)(Dest form, bool odd, const std::uint32_t* rows, std::size_t to, VectorState& state);
+  void (*store)(Dest form, bool odd, std::size_t from, const VectorState& state, std::uint32_t* rows);
   // a * b + c of floats: for tests
   void (*mad)(const std::uint32_t* a, const std::uint32_t* b, const std::uint32_t* c, std::uint32_t* result, std::size_t count);
 };

@@ -8,6 +8,12 @@
 namespace buda::numerics {
 namespace {
 
+// The numbers from 0 to count - 1.
+template <std::size_t count, std::size_t... numbers>
+struct CountTo : CountTo<count - 1, count - 1, numbers...> {};
+template <std::size_t... numbers>
+struct CountTo<0, numbers...> {};
+
 // `Isa`: as for MultiplyAdd.
 template <class Isa>
 struct VectorMachine {  // wide because it has a function for each instruction
@@ -407,29 +413,68 @@ struct VectorMachine {  // wide because it has a function for each instruction
       put(s.registers[to] + lane, s.flags.on ? select(flags_at(s, lane), v, reg(s, to, lane)) : v);
     }
   }
-  static void load_words(Dest form, const std::uint32_t* words, std::size_t to, VectorState& s) {
-    if (form == Dest::fp32) return load_as<Dest::fp32>(words, to, s);
-    if (form == Dest::bf16) return load_as<Dest::bf16>(words, to, s);
-    load_as<Dest::fp16>(words, to, s);
-  }
-
-  template <Dest form, bool rounds>
-  static void store_as(std::size_t from, const VectorState& s, std::uint32_t* words) {
+  template <Dest form>
+  static void store_rounded(std::size_t from, const VectorState& s, std::uint32_t* words) {
     for (std::size_t lane = 0; lane < kVectorLanes; lane += kLanes) {
-      const Ints x = reg(s, from, lane), v = rounds ? rounded_and_stored<form>(x) : stored<form>(x);
+      const Ints v = rounded_and_stored<form>(reg(s, from, lane));
       store(s.flags.on ? select(flags_at(s, lane), v, load(words + lane)) : v, words + lane);
     }
   }
+
+  // Every other word of two vectors, from the first or from the second on.
+  template <bool odd, std::size_t... k>
+  static Ints every_other(Ints low, Ints high, CountTo<0, k...>) {
+    return __builtin_shufflevector(low, high, (2 * k + odd)...);
+  }
+  // Words of which every other one is replaced, by the lower or the upper half of a vector.
+  template <bool odd, bool upper, std::size_t... k>
+  static Ints with_every_other(Ints words, Ints v, CountTo<0, k...>) {
+    return __builtin_shufflevector(words, v, (k % 2 == odd ? kLanes + (upper ? kLanes / 2 : 0) + k / 2 : k)...);
+  }
+  static constexpr CountTo<kLanes> kCount = {};
+
+  template <Dest form, bool odd>
+  static void load_columns(const std::uint32_t* rows, std::size_t to, VectorState& s) {
+    for (std::size_t lane = 0; lane < kVectorLanes; lane += kLanes) {
+      const Ints v = loaded<form>(every_other<odd>(load(rows + 2 * lane), load(rows + 2 * lane + kLanes), kCount));
+      put(s.registers[to] + lane, s.flags.on ? select(flags_at(s, lane), v, reg(s, to, lane)) : v);
+    }
+  }
+  template <bool odd>
+  static void load_columns_as(Dest form, const std::uint32_t* rows, std::size_t to, VectorState& s) {
+    if (form == Dest::fp32) return load_columns<Dest::fp32, odd>(rows, to, s);
+    if (form == Dest::bf16) return load_columns<Dest::bf16, odd>(rows, to, s);
+    load_columns<Dest::fp16, odd>(rows, to, s);
+  }
+  static void load_rows(Dest form, bool odd, const std::uint32_t* rows, std::size_t to, VectorState& s) {
+    odd ? load_columns_as<true>(form, rows, to, s) : load_columns_as<false>(form, rows, to, s);
+  }
+
+  template <Dest form, bool odd>
+  static void store_columns(std::size_t from, const VectorState& s, std::uint32_t* rows) {
+    for (std::size_t lane = 0; lane < kVectorLanes; lane += kLanes) {
+      const Ints low = load(rows + 2 * lane), high = load(rows + 2 * lane + kLanes);
+      Ints v = stored<form>(reg(s, from, lane));
+      if (s.flags.on) v = select(flags_at(s, lane), v, every_other<odd>(low, high, kCount));
+      store(with_every_other<odd, false>(low, v, kCount), rows + 2 * lane);
+      store(with_every_other<odd, true>(high, v, kCount), rows + 2 * lane + kLanes);
+    }
+  }
+  template <bool odd>
+  static void store_columns_as(Dest form, std::size_t from, const VectorState& s, std::uint32_t* rows) {
+    if (form == Dest::fp32) return store_columns<Dest::fp32, odd>(from, s, rows);
+    if (form == Dest::bf16) return store_columns<Dest::bf16, odd>(from, s, rows);
+    store_columns<Dest::fp16, odd>(from, s, rows);
+  }
+  static void store_rows(Dest form, bool odd, std::size_t from, const VectorState& s, std::uint32_t* rows) {
+    odd ? store_columns_as<true>(form, from, s, rows) : store_columns_as<false>(form, from, s, rows);
+  }
+
   static void store_bits(std::size_t from, const VectorState& s, std::uint32_t* words) {
     for (std::size_t lane = 0; lane < kVectorLanes; lane += kLanes) {
       const Ints x = reg(s, from, lane);
       store(s.flags.on ? select(flags_at(s, lane), x, load(words + lane)) : x, words + lane);
     }
-  }
-  static void store_words(Dest form, std::size_t from, const VectorState& s, std::uint32_t* words) {
-    if (form == Dest::fp32) return store_as<Dest::fp32, false>(from, s, words);
-    if (form == Dest::bf16) return store_as<Dest::bf16, false>(from, s, words);
-    store_as<Dest::fp16, false>(from, s, words);
   }
 
   template <Dest form>
@@ -452,7 +497,7 @@ struct VectorMachine {  // wide because it has a function for each instruction
       if (c.keeps_bits) {
         store_bits(c.result, s, words[0]);
       } else {
-        store_as<form, true>(c.result, s, words[0]);
+        store_rounded<form>(c.result, s, words[0]);
       }
       __builtin_memcpy(c.numbers + i, words[0], count * sizeof(std::uint32_t));
     }
@@ -468,7 +513,7 @@ struct VectorMachine {  // wide because it has a function for each instruction
     for (std::size_t i = 0; i < count; i += kLanes) store(mad(load(a + i), load(b + i), load(c + i)), result + i);
   }
 
-  static constexpr VectorUnit unit(const char* name) { return {name, &apply, &execute, &handler, &load_words, &store_words, &mad_all}; }
+  static constexpr VectorUnit unit(const char* name) { return {name, &apply, &execute, &handler, &load_rows, &store_rows, &mad_all}; }
 };
 
 }  // namespace

@@ -96,13 +96,6 @@ void Coprocessor::observe(std::size_t thread, std::uint32_t word) {
   }
 }
 
-Step Coprocessor::execute(std::size_t thread, const DecodedWord& decoded) {
-  if (decoded.vector != nullptr) return execute_vector(*this, thread, decoded);
-  if (!decoded.exists) return fail(cat("'", isa::disassemble(decoded.word), "' is no instruction of the coprocessor"));
-  if (decoded.execute == nullptr) return fail("this instruction is not executed yet");
-  return decoded.execute(*this, thread, decoded.word);
-}
-
 std::uint64_t Coprocessor::advance(std::size_t thread, Cycle until, unsigned awaited) {
   static thread_local DecodedWords words;
   DecodedWords& decoded_words = words;
@@ -112,6 +105,10 @@ std::uint64_t Coprocessor::advance(std::size_t thread, Cycle until, unsigned awa
   standing.later = 0;
   running_ = thread;
   while (fault_.empty() && (happened & awaited) == 0) {
+    if (observer == nullptr && frontend.waits_with(kFirstVectorCode, kLastVectorCode)) {
+      executed += advance_vector(thread, decoded_words);
+      if (!fault_.empty()) break;
+    }
     const auto word = frontend.next();
     if (!word) {
       standing.current = 0;
@@ -133,7 +130,7 @@ std::uint64_t Coprocessor::advance(std::size_t thread, Cycle until, unsigned awa
       break;
     }
     if (kind.latches && standing.first) time.now = *standing.first;
-    const Step step = execute(thread, decoded);
+    const Step step = execute(*this, thread, decoded);
     if (step == Step::waits) {
       standing.cause = standing.waited_for = static_cast<Cause>(kind.waits_for);
       if (!standing.first) standing.first = time.now;

@@ -53,6 +53,7 @@ using StoreWord = std::function<bool(std::uint32_t address, std::uint32_t value)
 
 class Observer;
 struct DecodedWord;
+class DecodedWords;
 
 class Coprocessor {
  public:
@@ -124,7 +125,8 @@ class Coprocessor {
  private:
   std::array<Frontend, kThreads> frontends_ = {Frontend(32), Frontend(16), Frontend(16)};
   void observe(std::size_t thread, std::uint32_t word);
-  Step execute(std::size_t thread, const DecodedWord& decoded);
+  // Executes what the thread can of the vector unit's instructions that wait one behind the other, and gives how many that were.
+  std::uint64_t advance_vector(std::size_t thread, DecodedWords& words);
   // When the banks belong to whom an instruction needs them for; 0 where it needs none, or waits.
   Cycle banks_since(const InstructionKind& kind, std::uint32_t word);
 

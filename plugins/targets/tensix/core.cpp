@@ -121,7 +121,7 @@ class Core::ThreadBus final : public riscv::Bus {
 
   riscv::Access store(std::uint32_t address, std::uint32_t value, Cycle& time) override {
     Coprocessor& c = *core_.coprocessor_;
-    if (address == kQueue) return push(value, time);
+    if (address == kQueue) return push(value, core_.processor(thread_).pc(), time);
     if (within(address, kConfigWords, 2 * Config::kWords)) {
       const std::uint32_t index = (address - kConfigWords) / 4;
       if (c.frontend(thread_).holds(&reads_config) &&
@@ -141,7 +141,7 @@ class Core::ThreadBus final : public riscv::Bus {
     if (within(address, kLoopWords, 9)) {
       if (!c.idle(thread_)) return waits(kIdle);
       ++stored_;
-      c.frontend(thread_).configure((address - kLoopWords) / 4, value);
+      c.frontend(thread_).macro_operations().configure((address - kLoopWords) / 4, value);
       return riscv::Access::done;
     }
     if (time > until_) return riscv::Access::later;
@@ -161,17 +161,23 @@ class Core::ThreadBus final : public riscv::Bus {
     return riscv::Access::done;
   }
 
-  riscv::Access push(std::uint32_t word, Cycle& time) override {
-    Frontend& frontend = core_.coprocessor_->frontend(thread_);
-    if (!frontend.has_room()) return waits(kRoom);
-    if (unread_config_ && reads_config(word) &&
-        !tolerates(Check::config_race, cat("it stored configuration and did not read it back before it pushed ", isa::disassemble(word))))
-      return riscv::Access::fault;
-    time = std::max(time, frontend.room_since());
-    frontend.push(word, core_.processor(thread_).pc(), time);
-    core_.polled_[thread_].reset();
-    limit(time + latency::kFrontend);
-    return riscv::Access::done;
+  Pushed push(std::span<const riscv::Instruction> code, Cycle& time) override {
+    const std::uint32_t pc = core_.processor(thread_).pc();
+    if (unread_config_) {  // what may be wrong is reported where the processor is
+      const riscv::Access next = push(static_cast<std::uint32_t>(code[0].immediate), pc, time);
+      return {next == riscv::Access::done ? 1u : 0u, next};
+    }
+    PushedWords& queue = core_.coprocessor_->frontend(thread_).queue();
+    const Cycle earliest = std::max(time, queue.room_since());
+    const auto word_at = [code](std::size_t number, std::uint32_t& word) {
+      if (number == code.size() || code[number].operation != riscv::Operation::push) return false;
+      word = static_cast<std::uint32_t>(code[number].immediate);
+      return true;
+    };
+    const std::size_t count = queue.push_run(word_at, pc, time);
+    if (count > 0) pushed(earliest);
+    std::uint32_t word;
+    return {count, word_at(count, word) ? waits(kRoom) : riscv::Access::done};
   }
 
   std::string fault() const override { return fault_; }
@@ -196,6 +202,22 @@ class Core::ThreadBus final : public riscv::Bus {
   unsigned cause() const { return cause_; }
 
  private:
+  riscv::Access push(std::uint32_t word, std::uint32_t from, Cycle& time) {
+    PushedWords& queue = core_.coprocessor_->frontend(thread_).queue();
+    if (!queue.has_room()) return waits(kRoom);
+    if (unread_config_ && reads_config(word) &&
+        !tolerates(Check::config_race, cat("it stored configuration and did not read it back before it pushed ", isa::disassemble(word))))
+      return riscv::Access::fault;
+    time = std::max(time, queue.room_since());
+    queue.push(word, from, time);
+    pushed(time);
+    return riscv::Access::done;
+  }
+  // A word, or the first of some, at this time.
+  void pushed(Cycle at) {
+    core_.polled_[thread_].reset();
+    limit(at + latency::kFrontend);
+  }
   void limit(Cycle until) {
     until_ = std::min(until_, until);
     core_.processors_[thread_]->limit(until);
@@ -261,10 +283,10 @@ void Core::wake(Cycle at) {
 // Where it waits for its own thread of the coprocessor.
 void Core::wake_processor(std::size_t thread) {
   const unsigned cause = turns_.cause(thread);
-  const Frontend& frontend = coprocessor_->frontend(thread);
-  const bool room = cause == kRoom && frontend.has_room(), idle = cause == kIdle && coprocessor_->idle(thread);
+  const PushedWords& queue = coprocessor_->frontend(thread).queue();
+  const bool room = cause == kRoom && queue.has_room(), idle = cause == kIdle && coprocessor_->idle(thread);
   if (!room && !idle) return;
-  turns_.set(thread, std::max(processors_[thread]->cycle(), idle ? coprocessor_->time.done(thread) : frontend.room_since()));
+  turns_.set(thread, std::max(processors_[thread]->cycle(), idle ? coprocessor_->time.done(thread) : queue.room_since()));
 }
 
 // False where the core cannot go on, or has done enough.

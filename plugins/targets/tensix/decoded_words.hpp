@@ -11,7 +11,8 @@
 
 namespace buda::tensix {
 
-struct DecodedWord {
+// In a cache line of its own.
+struct alignas(64) DecodedWord {
   std::uint32_t word = 0;
   bool exists = false;  // an instruction of the coprocessor, executed or not
   bool is_product = false;
@@ -20,6 +21,7 @@ struct DecodedWord {
   // Of the vector unit's own instructions: what computes, otherwise null.
   numerics::VectorHandler vector = nullptr;
   numerics::VectorInstruction instruction;
+  std::uint16_t reads = 0;  // a bit for each register that it reads
 };
 
 DecodedWord decoded_word(std::uint32_t word);
@@ -41,8 +43,8 @@ class DecodedWords {
   std::array<DecodedWord, kWords> words_ = {};
 };
 
-// What computes it, where the word is an instruction of the vector unit's own; and executing such a one.
+// What computes it, where the word is an instruction of the vector unit's own.
 void add_vector_instruction(DecodedWord& decoded);
-Step execute_vector(Coprocessor& coprocessor, std::size_t thread, const DecodedWord& decoded);
+Step execute(Coprocessor& coprocessor, std::size_t thread, const DecodedWord& decoded);
 
 }  // namespace buda::tensix

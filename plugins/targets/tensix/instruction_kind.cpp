@@ -20,7 +20,7 @@ class Table {
   Table() {
     add_shared();
     add_matrix();
-    for (std::uint8_t code = 0x70; code <= 0x95; ++code) kinds_[code] = {.unit = Unit::vector, .blocked = kVector};
+    for (std::uint8_t code = kFirstVectorCode; code <= kLastVectorCode; ++code) kinds_[code] = {.unit = Unit::vector, .blocked = kVector};
     for (std::string_view name : {"SFPMAD", "SFPADD", "SFPMUL", "SFPADDI", "SFPMULI", "SFPLUT", "SFPLUTFP32", "SFPSWAP"})
       at(name).latency = latency::kVectorMad;
     at("SFPNOP").fills_gap = true;

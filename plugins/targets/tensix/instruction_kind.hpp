@@ -28,6 +28,9 @@ struct InstructionKind {
   bool after_moves = false;      // waits until rows that were moved into the destination are there
 };
 
+// Those of the vector unit.
+inline constexpr std::uint8_t kFirstVectorCode = 0x70, kLastVectorCode = 0x95;
+
 const InstructionKind& kind_of(std::uint8_t opcode);
 // Of one instruction.
 InstructionKind kind_of_word(std::uint32_t word);

@@ -116,6 +116,8 @@ void pack_face(Coprocessor& c, const PackerJob& job) {
   const auto bits = static_cast<std::uint32_t>(bits_per_datum(job.packing.out));
   const bool has_exponents = is_bfp(job.packing.out);
   const std::uint32_t* from = c.dest.row(job.wide, job.row, job.count / kColumns);
+  if (!job.integer && !job.accumulates && numerics::packs_as_bf16(job.packing))
+    return numerics::pack_as_bf16(job.packing.dest, {from, job.count}, c.l1.data() + job.datums);
   for (std::uint32_t i = 0; i < job.count; i += 16) {
     std::uint32_t datums[16];
     if (job.integer) {

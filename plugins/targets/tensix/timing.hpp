@@ -44,6 +44,28 @@ class Timing {
     scalar_extra_ = 0;
   }
 
+  // The times of instructions of the vector unit alone, one after the other: the same as start() and executed() give for each. They count
+  // when end() was called.
+  struct VectorRun {
+    Cycle next = 0, results = 0, swapped = 0;  // the next instruction; all results so far; the gap that an instruction needs
+    // When an instruction begins that is at the gate at `ready`.
+    Cycle pass(const InstructionKind& kind, Cycle ready) {
+      const Cycle at = std::max({ready, next, kind.fills_gap ? 0 : swapped});
+      next = at + 1;
+      results = std::max(results, at + kind.latency);
+      if (kind.needs_gap) swapped = at + 2;
+      return at;
+    }
+  };
+  VectorRun begin_vector_run(std::size_t thread, const InstructionKind& kind) const {
+    return {start(thread, kind, 0), threads_[thread].vector, swapped_};
+  }
+  void end(std::size_t thread, const VectorRun& run) {
+    threads_[thread].next = units_[static_cast<std::size_t>(Unit::vector)] = run.next;
+    threads_[thread].vector = run.results;
+    swapped_ = run.swapped;
+  }
+
   // When all that was begun for a thread is done.
   Cycle done(std::size_t thread) const;
   Cycle next(std::size_t thread) const { return threads_[thread].next; }

@@ -36,15 +36,14 @@ std::string description(VectorFault fault) {
   return {};
 }
 
-// Whether an instruction comes too early: a multiply-add takes two cycles, and the instruction after SFPSWAP has to be SFPNOP. What the
-// thread executes elsewhere meanwhile takes a cycle, too.
-template <class Reads>
-Step check_late(Coprocessor& c, std::size_t thread, Reads reads) {
+// Whether an instruction that reads these registers, a bit for each, comes too early: a multiply-add takes two cycles, and the instruction
+// after SFPSWAP has to be SFPNOP. What the thread executes elsewhere meanwhile takes a cycle, too.
+Step check_late(Coprocessor& c, std::size_t thread, std::uint32_t reads) {
   Coprocessor::LateResult& late = c.late;
   const std::uint8_t reg = std::exchange(late.reg, late.kNone);
   if (reg == late.kNone || late.thread != thread || late.number != c.executed(thread)) return Step::done;
   if (reg == late.kAll) return c.undefined(Check::vector_hazard, "it comes directly after SFPSWAP, which needs SFPNOP after it");
-  if (!reads(reg)) return Step::done;
+  if ((reads >> reg & 1) == 0) return Step::done;
   return c.undefined(Check::vector_hazard, cat("it reads register ", reg, ", which the instruction before still computes"));
 }
 
@@ -66,22 +65,9 @@ struct Access {
   std::size_t lreg = 0;
   std::size_t row = 0;  // the first of four
   std::uint32_t addr_mod = 0;
-  std::uint32_t* first = nullptr;  // number of lane 0
+  std::uint32_t* rows = nullptr;  // the numbers of these, of which every other one is a lane's
+  bool odd = false;               // the second, and so on
 };
-
-constexpr std::size_t kLanesOfRow = kColumns / 2;
-
-std::array<std::uint32_t, kVectorLanes> gathered(const std::uint32_t* first) {
-  std::array<std::uint32_t, kVectorLanes> words;
-  for (std::size_t row = 0; row < kVectorLanes / kLanesOfRow; ++row)
-    for (std::size_t k = 0; k < kLanesOfRow; ++k) words[row * kLanesOfRow + k] = first[row * kColumns + 2 * k];
-  return words;
-}
-
-void scatter(const std::array<std::uint32_t, kVectorLanes>& words, std::uint32_t* first) {
-  for (std::size_t row = 0; row < kVectorLanes / kLanesOfRow; ++row)
-    for (std::size_t k = 0; k < kLanesOfRow; ++k) first[row * kColumns + 2 * k] = words[row * kLanesOfRow + k];
-}
 
 const NamedOpcode kLoad("SFPLOAD");
 const isa::Field kRow = kLoad.field("row"), kAddrMod = kLoad.field("addr_mod"), kFormat = kLoad.field("format"),
@@ -111,27 +97,36 @@ Step access_of(Coprocessor& c, std::size_t thread, std::uint32_t word, Access& a
   if (row % 2 != 0 || (row & ~3u) + 4 > DestRegister::rows(wide))
     return c.fail(sentence(Check::alignment, cat("it works on row ", row, " of the destination")));
   a.row = row & ~3u;
-  a.first = c.dest.row(wide, row & ~3u, 4) + (row >> 1 & 1);
+  a.rows = c.dest.row(wide, row & ~3u, 4);
+  a.odd = (row >> 1 & 1) != 0;
   return Step::done;
 }
 
-// The way between two's complement, and sign and magnitude.
-std::uint32_t other_integer(std::uint32_t word) {
+// Calls `visit` for each lane that is on, with its word of the register and of the destination.
+template <class Visit>
+void for_lanes(Coprocessor& c, const Access& a, Visit visit) {
+  for (std::size_t lane = 0; lane < kVectorLanes; ++lane)
+    if (!c.vector.flags.on || c.vector.flags.lanes[lane] != 0) visit(c.vector.registers[a.lreg][lane], a.rows[2 * lane + (a.odd ? 1 : 0)]);
+}
+
+// From two's complement to sign and magnitude, and back.
+std::uint32_t with_magnitude(std::uint32_t word) {
   return (word & numerics::kSignBit) != 0 ? numerics::kSignBit | (0u - (word & ~numerics::kSignBit)) : word;
 }
+std::uint32_t from_magnitude(std::uint32_t word) { return (word & numerics::kSignBit) != 0 ? 0u - (word & ~numerics::kSignBit) : word; }
 
 Step sfpload(Coprocessor& c, std::size_t thread, std::uint32_t word) {
   Access a;
   if (const Step step = access_of(c, thread, word, a); step != Step::done) return step;
   if (a.lreg >= 8) return c.fail(description(VectorFault::read_only_register));
-  if (check_late(c, thread, [](std::uint8_t) { return false; }) != Step::done || c.check_dest(a.form, a.row, 4) != Step::done)
-    return Step::fault;
-  std::array<std::uint32_t, kVectorLanes> words = gathered(a.first);
-  if (a.integer)
-    for (std::uint32_t& w : words) w = (w & numerics::kSignBit) != 0 ? 0u - (w & ~numerics::kSignBit) : w;
-  if (a.half)
-    for (std::uint32_t& w : words) w = numerics::int16_of_word(w);
-  numerics::best_vector_unit().load(a.half ? Dest::fp32 : a.form, words.data(), a.lreg, c.vector);
+  if (check_late(c, thread, 0) != Step::done || c.check_dest(a.form, a.row, 4) != Step::done) return Step::fault;
+  if (a.integer) {
+    for_lanes(c, a, [](std::int32_t& lane, std::uint32_t w) { lane = static_cast<std::int32_t>(from_magnitude(w)); });
+  } else if (a.half) {
+    for_lanes(c, a, [](std::int32_t& lane, std::uint32_t w) { lane = static_cast<std::int32_t>(numerics::int16_of_word(w)); });
+  } else {
+    numerics::best_vector_unit().load(a.form, a.odd, a.rows, a.lreg, c.vector);
+  }
   apply_address_mod(c, thread, a.addr_mod);
   return Step::done;
 }
@@ -140,21 +135,30 @@ Step sfpstore(Coprocessor& c, std::size_t thread, std::uint32_t word) {
   Access a;
   if (const Step step = access_of(c, thread, word, a); step != Step::done) return step;
   if (a.lreg >= 12) return c.fail("it stores a register of the vector unit that cannot be stored");
-  if (check_late(c, thread, [&](std::uint8_t reg) { return reg == a.lreg; }) != Step::done) return Step::fault;
+  if (check_late(c, thread, 1u << a.lreg) != Step::done) return Step::fault;
   c.dest_forms.write(a.form, a.row, 4);
-  std::array<std::uint32_t, kVectorLanes> words = gathered(a.first);
   if (a.integer || a.word || a.half) {
-    for (std::size_t lane = 0; lane < kVectorLanes; ++lane) {
-      if (c.vector.flags.on && c.vector.flags.lanes[lane] == 0) continue;
-      const auto word_of_lane = static_cast<std::uint32_t>(c.vector.registers[a.lreg][lane]);
-      words[lane] = a.integer ? other_integer(word_of_lane) : a.half ? numerics::word_of_int16(word_of_lane) : word_of_lane;
-    }
+    for_lanes(c, a, [&](std::int32_t lane, std::uint32_t& w) {
+      const auto bits = static_cast<std::uint32_t>(lane);
+      w = a.integer ? with_magnitude(bits) : a.half ? numerics::word_of_int16(bits) : bits;
+    });
   } else {
-    numerics::best_vector_unit().store(a.form, a.lreg, c.vector, words.data());
+    numerics::best_vector_unit().store(a.form, a.odd, a.lreg, c.vector, a.rows);
   }
-  scatter(words, a.first);
   apply_address_mod(c, thread, a.addr_mod);
   return Step::done;
+}
+
+Step execute_vector(Coprocessor& c, std::size_t thread, const DecodedWord& decoded) {
+  const VectorInstruction& instruction = decoded.instruction;
+  if (check_late(c, thread, decoded.reads) != Step::done) return Step::fault;
+  if (instruction.op == numerics::VectorOp::mad || instruction.op == numerics::VectorOp::sort) {
+    c.late.reg = instruction.op == numerics::VectorOp::mad ? instruction.d : c.late.kAll;
+    c.late.thread = thread;
+    c.late.number = c.executed(thread) + 1;
+  }
+  const VectorFault fault = decoded.vector(instruction, c.vector);
+  return fault == VectorFault::none ? Step::done : c.fail(description(fault));
 }
 
 }  // namespace
@@ -166,18 +170,46 @@ void add_vector_instruction(DecodedWord& decoded) {
   if (!instruction) return;
   decoded.vector = unit.handler(instruction->op);
   decoded.instruction = *instruction;
+  for (std::uint8_t reg = 0; reg < numerics::kVectorRegisters; ++reg)
+    if (sfpu::reads(*instruction, reg)) decoded.reads |= static_cast<std::uint16_t>(1u << reg);
 }
 
-Step execute_vector(Coprocessor& c, std::size_t thread, const DecodedWord& decoded) {
-  const VectorInstruction& instruction = decoded.instruction;
-  if (check_late(c, thread, [&](std::uint8_t reg) { return sfpu::reads(instruction, reg); }) != Step::done) return Step::fault;
-  if (instruction.op == numerics::VectorOp::mad || instruction.op == numerics::VectorOp::sort) {
-    c.late.reg = instruction.op == numerics::VectorOp::mad ? instruction.d : c.late.kAll;
-    c.late.thread = thread;
-    c.late.number = c.executed(thread) + 1;
+Step execute(Coprocessor& c, std::size_t thread, const DecodedWord& decoded) {
+  if (decoded.vector != nullptr) return execute_vector(c, thread, decoded);
+  if (!decoded.exists) return c.fail(cat("'", isa::disassemble(decoded.word), "' is no instruction of the coprocessor"));
+  if (decoded.execute == nullptr) return c.fail("this instruction is not executed yet");
+  return decoded.execute(c, thread, decoded.word);
+}
+
+// None of the instructions waits for another thread or is seen by one: their times are worked out first, and then they are executed.
+std::uint64_t Coprocessor::advance_vector(std::size_t thread, DecodedWords& words) {
+  Frontend& frontend = frontends_[thread];
+  Standing& standing = standing_[thread];
+  std::array<const DecodedWord*, PushedWords::kMost> run;
+  std::size_t count = 0;
+  Timing::VectorRun times;
+  frontend.pass_waiting([&](std::uint32_t word, Cycle ready) {
+    const DecodedWord& decoded = words[word];
+    if (decoded.kind.unit != Unit::vector) return kNever;
+    if (count == 0) times = time.begin_vector_run(thread, decoded.kind);
+    run[count++] = &decoded;
+    return times.pass(decoded.kind, ready);
+  });
+  if (count == 0) return 0;
+  time.end(thread, times);
+  standing.began = times.next - 1;
+  if (!products.empty()) execute_products(*this, thread);
+  for (std::size_t i = 0; i < count; ++i) {
+    standing.current = frontend.take_passed();
+    // Another word of the run may have taken the place of what was found.
+    const DecodedWord& decoded = run[i]->word == standing.current ? *run[i] : words[standing.current];
+    if (execute(*this, thread, decoded) != Step::done) {
+      fault_thread_ = thread;
+      return i;
+    }
+    ++standing.executed;
   }
-  const VectorFault fault = decoded.vector(instruction, c.vector);
-  return fault == VectorFault::none ? Step::done : c.fail(description(fault));
+  return count;
 }
 
 std::span<const NamedExecute> vector_instructions() {

@@ -30,6 +30,24 @@ TEST(Bits, OfPackersAreThoseMeasured) {
         << format_name(format);
 }
 
+TEST(Bits, OfPackersThatTakeManyNumbersAtOnceAreTheSame) {
+  std::map<std::string, std::uint64_t> measured;
+  for (const Measured& m : kMeasured) measured[m.name] = m.digest;
+  std::size_t cases = 0;
+  for (const PackCase& c : pack_cases()) {
+    if (!packs_as_bf16(c.packing)) continue;
+    ++cases;
+    const auto pack = [](const Packing& p, std::span<const std::uint32_t, 16> words, std::span<std::uint32_t, 16> datums) {
+      std::array<std::uint8_t, 32> bytes{};
+      pack_as_bf16(p.dest, words, bytes.data());
+      for (std::size_t i = 0; i < 16; ++i) datums[i] = bytes[2 * i] | std::uint32_t{bytes[2 * i + 1]} << 8;
+      return std::uint8_t{0};
+    };
+    EXPECT_EQ(pack_digest(c, pack, kSeed, kDatumsOfACase), measured.at(c.name())) << c.name();
+  }
+  EXPECT_EQ(cases, 2u);
+}
+
 // What a digest is for: another seed, and one wrong bit, give another one.
 TEST(Digests, TellDifferences) {
   const Case c{"mvmul", {Source::bf16, Dest::bf16, 0}};

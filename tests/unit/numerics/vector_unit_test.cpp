@@ -82,6 +82,28 @@ TEST(VectorUnit, ActsInTheLanesWhoseFlagIsSet) {
   }
 }
 
+TEST(VectorUnit, LoadsAndStoresEveryOtherColumn) {
+  std::array<std::uint32_t, 2 * kVectorLanes> rows;  // 16 columns each
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = word(1 + static_cast<float>(i) / 1024);
+  for (const VectorUnit* unit : {&best_vector_unit(), &portable_vector_unit(), runnable_avx2_vector_unit(), runnable_avx512_vector_unit()})
+    for (const bool odd : {false, true})
+      for (const bool all_on : {false, true}) {
+        if (unit == nullptr) continue;
+        VectorState s = with(0);
+        if (!all_on) s.flags.lanes[5] = 0;
+        unit->load(Dest::fp32, odd, rows.data(), 3, s);
+        auto stored = rows;
+        unit->store(Dest::bf16, odd, 3, s, stored.data());
+        for (std::size_t lane = 0; lane < kVectorLanes; ++lane) {
+          const std::size_t at = 2 * lane + (odd ? 1 : 0);
+          const bool on = all_on || lane != 5;
+          EXPECT_EQ(static_cast<std::uint32_t>(s.registers[3][lane]), on ? rows[at] : 0u) << unit->name;
+          EXPECT_EQ(stored[at], on ? rows[at] & 0xffff0000u : rows[at]) << unit->name;
+          EXPECT_EQ(stored[at ^ 1], rows[at ^ 1]) << unit->name;
+        }
+      }
+}
+
 TEST(VectorUnit, SortsInTheOrderOfSignAndMagnitude) {
   VectorState state = with(0);
   const std::uint32_t a[] = {word(1), word(-1), 0u, kSignBit}, b[] = {word(2), word(-2), kSignBit, 0u};

@@ -32,9 +32,15 @@ class RecordingBus final : public Bus {
     results.push_back(value);
     return Access::done;
   }
-  Access push(std::uint32_t word, Cycle&) override {
-    pushed.push_back(word);
-    return Access::done;
+  // A word per cycle, as many as there is room for.
+  Pushed push(std::span<const Instruction> code, Cycle& time) override {
+    std::size_t count = 0;
+    for (; count < code.size() && code[count].operation == Operation::push; ++count) {
+      if (pushed.size() == room) return {count, Access::waits};
+      pushed.push_back(static_cast<std::uint32_t>(code[count].immediate));
+      if (count > 0) ++time;
+    }
+    return {count, Access::done};
   }
   std::string fault() const override { return undefined.empty() ? "there is nothing" : undefined; }
   bool permits(std::uint32_t, std::uint32_t, bool) override { return true; }
@@ -44,6 +50,7 @@ class RecordingBus final : public Bus {
   }
 
   std::vector<std::uint32_t> results, pushed;
+  std::size_t room = 1000;
   std::string undefined;
 };
 
@@ -126,6 +133,29 @@ TEST(Processor, PushesWordsThatAreNoInstructionsOfRiscv) {
   m.processor.reset(0);
   EXPECT_EQ(m.processor.run(10), Stop::halted);
   EXPECT_EQ(m.bus.pushed, std::vector<std::uint32_t>{word});
+}
+
+TEST(Processor, PushesRunsOfWordsAsItWouldPushEach) {
+  const auto word = std::get<std::uint32_t>(isa::assemble("MVMUL dst=8, addr_mod=1"));
+  std::vector<std::uint32_t> program(40, isa::in_program(word));
+  program.push_back(0x00100073);
+  Machine m;
+  m.load(0, program);
+  for (int round = 0; round < 2; ++round) {  // the second time all is decoded
+    m.processor.reset(0);
+    m.bus.pushed.clear();
+    m.bus.room = 10;
+    EXPECT_EQ(m.processor.run(4), Stop::budget);
+    EXPECT_EQ(m.processor.pc(), 16u);
+    EXPECT_EQ(m.processor.run(100), Stop::waits);
+    EXPECT_EQ(m.processor.pc(), 40u);
+    EXPECT_EQ(m.processor.cycle(), 10u);
+    m.bus.room = 1000;
+    EXPECT_EQ(m.processor.run(100), Stop::halted);
+    EXPECT_EQ(m.bus.pushed.size(), 40u);
+    EXPECT_EQ(m.processor.executed(), 40u);
+    EXPECT_EQ(m.processor.cycle(), 40u);
+  }
 }
 
 TEST(Processor, StandsBeforeWhatItWaitsFor) {

@@ -6,6 +6,7 @@
 #include <buda/io/file_system.hpp>
 #include <buda/kernels/kernel_set.hpp>
 #include <buda/netlist/text/parse.hpp>
+#include <tensix/debug/observer.hpp>
 #include <tensix/simulated_core.hpp>
 
 #include <gtest/gtest.h>
@@ -46,7 +47,9 @@ std::uint64_t cycles_on(Core& core, const kernels::KernelSet& set, const device:
   return core.cycles();
 }
 
-void expect_equal_time(const StepCase& c, const std::string& compiler) {
+// Calls `run` with the kernels of a case, L1, and the op's inputs.
+template <class Run>
+void with_kernels(const StepCase& c, const std::string& compiler, Run run) {
   auto files = io::make_real_file_system();
   CollectingSink sink;
   Host host(*files, sink);
@@ -64,15 +67,51 @@ void expect_equal_time(const StepCase& c, const std::string& compiler) {
   if (c.inputs == 2)
     inputs.push_back(
         std::make_shared<arith::Value>(netlist::TileShape{1, product ? c.inner : c.rows, c.cols}, TileDim{}, op.inputs[0].format));
-  const arith::OpCall call{op, inputs, arith::Mode::bits, 1, nullptr, nullptr};
   device::L1Map l1;
   l1.size = 1499136;
   l1.operands_begin = 0x33000;
-  SimulatedCore by_events(static_cast<std::size_t>(l1.size));
-  SteppedCore stepped(static_cast<std::size_t>(l1.size));
-  const auto events = static_cast<double>(cycles_on(by_events, *set, l1, call)),
-             steps = static_cast<double>(cycles_on(stepped, *set, l1, call));
-  EXPECT_NEAR(events / steps, 1, 0.01) << compiler << ", " << c.name << ": " << events << " by events, " << steps << " cycle by cycle";
+  run(*set, l1, arith::OpCall{op, inputs, arith::Mode::bits, 1, nullptr, nullptr});
+}
+
+void expect_equal_time(const StepCase& c, const std::string& compiler) {
+  with_kernels(c, compiler, [&](const kernels::KernelSet& set, const device::L1Map& l1, const arith::OpCall& call) {
+    SimulatedCore by_events(static_cast<std::size_t>(l1.size));
+    SteppedCore stepped(static_cast<std::size_t>(l1.size));
+    const auto events = static_cast<double>(cycles_on(by_events, set, l1, call)),
+               steps = static_cast<double>(cycles_on(stepped, set, l1, call));
+    EXPECT_NEAR(events / steps, 1, 0.01) << compiler << ", " << c.name << ": " << events << " by events, " << steps << " cycle by cycle";
+  });
+}
+
+// Looks on and does nothing: each instruction is executed alone.
+class Bystander final : public Observer {
+ public:
+  std::optional<std::string> before(std::size_t, std::uint32_t) override { return std::nullopt; }
+  std::optional<std::string> after(std::size_t, const ProcessorStep&) override { return std::nullopt; }
+  std::optional<std::string> after(std::size_t, const CoprocessorStep&) override { return std::nullopt; }
+};
+
+// Runs of words are pushed and executed together where nobody looks on, and a processor may then be a little ahead of others, which
+// changes the time by a cycle or two.
+TEST(WatchedTime, IsTheSameAsUnwatched) {
+  if (compilers().empty()) GTEST_SKIP() << "no compiler for RISC-V";
+  const StepCase cases[] = {
+      {"copy", "nop", "Float16_b", "Float16_b", "HiFi4", "", 1, 4, 4},
+      {"square", "square", "Float16_b", "Float16_b", "HiFi4", "", 1, 4, 4},
+      {"exponential", "exp", "Float16_b", "Float16_b", "HiFi4", "", 1, 4, 4},
+      {"exponential, Float32", "exp", "Float16_b", "Float32", "HiFi4", "", 1, 2, 4},
+      {"gelu", "gelu", "Float16_b", "Float16_b", "HiFi4", "", 1, 2, 4},
+      {"product, HiFi2", "matmul", "Float16_b", "Float16_b", "HiFi2", "m_k: 1, u_kt: 4", 2, 4, 4, 4},
+  };
+  for (const StepCase& c : cases)
+    with_kernels(c, compilers().front().name, [&](const kernels::KernelSet& set, const device::L1Map& l1, const arith::OpCall& call) {
+      SimulatedCore alone(static_cast<std::size_t>(l1.size)), watched(static_cast<std::size_t>(l1.size));
+      Bystander bystander;
+      watched.core().observer = &bystander;
+      EXPECT_NEAR(static_cast<double>(cycles_on(alone, set, l1, call)), static_cast<double>(cycles_on(watched, set, l1, call)), 2)
+          << c.name;
+      EXPECT_EQ(alone.counts().coprocessor, watched.counts().coprocessor) << c.name;
+    });
 }
 
 TEST(SteppedTime, AgreesWithTheTimeByEvents) {

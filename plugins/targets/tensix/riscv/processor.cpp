@@ -275,12 +275,25 @@ Stop Processor::run(std::uint64_t most, Cycle until) {
     if (i == nullptr) return failed(cat("it executes ", hex_text(pc_), ", where no code can be"));
     std::uint32_t next = pc_ + 4;
     const O o = i->operation;
-    if (const Cycle now = cycle(); pipeline_.busy(now))
-      stalls_ += pipeline_.enter(now, executed_, i->rs1, i->rs2, i->rd, cycles_of(*i)) - now;
+    const bool busy = pipeline_.busy(cycle());
+    if (busy) stalls_ += pipeline_.enter(cycle(), executed_, i->rs1, i->rs2, i->rd, cycles_of(*i)) - cycle();
     if (o == O::push) {
+      // Straight-line code pushes one word after the other.
+      const std::uint64_t behind = (kPage - pc_ % kPage) / 4;  // on this page
       Cycle time = cycle();
-      if (const Access access = bus_.push(as_unsigned(i->immediate), time); access != Access::done) return bus_stop(access);
-      stalls_ += time - cycle();
+      const Bus::Pushed pushed = bus_.push({i, busy ? 1 : std::min(behind, end - executed_)}, time);
+      if (pushed.count > 0) {
+        executed_ += pushed.count - 1;
+        stalls_ += time - cycle();
+        next = pc_ + 4 * static_cast<std::uint32_t>(pushed.count);
+      }
+      if (pushed.next != Access::done) {
+        if (pushed.count > 0) {
+          pc_ = next;
+          ++executed_;
+        }
+        return bus_stop(pushed.next);
+      }
     } else if (o >= O::add) {
       if (o >= O::mul) stalls_ += cycles_of(*i) - 1;
       if (o >= O::fence) {

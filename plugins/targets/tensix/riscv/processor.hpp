@@ -38,7 +38,13 @@ class Bus {
   virtual ~Bus() = default;
   virtual Access load(std::uint32_t address, std::uint32_t& value, Cycle& time) = 0;
   virtual Access store(std::uint32_t address, std::uint32_t value, Cycle& time) = 0;
-  virtual Access push(std::uint32_t word, Cycle& time) = 0;
+  // Of instructions that follow each other, those up to the first that pushes no word, a cycle apart at least: how many words were taken,
+  // and when the last of them was. What is returned concerns the one after them; `done` where there is none.
+  struct Pushed {
+    std::size_t count = 0;
+    Access next = Access::done;
+  };
+  virtual Pushed push(std::span<const Instruction> code, Cycle& time) = 0;
   // Of the last access that was one: a sentence without a full stop.
   virtual std::string fault() const = 0;
   // Whether the processor may access this part of L1, and whether it goes on after what a chip leaves undefined. Where not, `fault` says
