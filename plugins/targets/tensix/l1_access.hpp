@@ -1,10 +1,12 @@
 // Who may access which part of L1, in units of 16 bytes.
 #pragma once
 
+#include "zeroed_memory.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <span>
 
 namespace buda::tensix {
 
@@ -15,7 +17,7 @@ class L1Access {
   static constexpr std::uint8_t program(std::size_t thread) { return static_cast<std::uint8_t>(4u << thread); }
   static constexpr std::uint8_t kPrograms = 28;
 
-  explicit L1Access(std::size_t bytes) : uses_((bytes + 15) / 16) {}
+  explicit L1Access(std::size_t bytes) : memory_((bytes + 15) / 16), uses_(memory_.bytes()) {}
 
   // Until the first of these everything is allowed.
   void allow(std::uint32_t address, std::uint32_t bytes, std::uint8_t use) {
@@ -45,7 +47,8 @@ class L1Access {
   static constexpr std::size_t kNoThread = 7;
 
  private:
-  std::vector<std::uint8_t> uses_;
+  ZeroedMemory memory_;  // most of L1 has no use
+  std::span<std::uint8_t> uses_;
   bool is_known_ = false;
 };
 
