@@ -342,6 +342,7 @@ Step incrwc(Coprocessor& c, std::size_t thread, std::uint32_t word) {
 void apply_address_mod(Coprocessor& c, std::size_t thread, std::uint32_t index) {
   if ((c.config.of_thread(thread, kAddressModBase) & 1) != 0) index += 4;
   const std::uint32_t ab = c.config.of_thread(thread, kAddressModsAb + 2 * index), d = c.config.of_thread(thread, kAddressModsDest + index);
+  if ((ab | d) == 0) return;  // nothing moves
   RowCounters& r = c.rows[thread];
   move(r.a, r.a_start, ab & 63, (ab & 1u << 6) != 0, (ab & 1u << 7) != 0, kSourceRows);
   move(r.b, r.b_start, ab >> 8 & 63, (ab & 1u << 14) != 0, (ab & 1u << 15) != 0, kSourceRows);
