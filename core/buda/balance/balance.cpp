@@ -155,21 +155,21 @@ Result<ChoiceSpace> choose_plan(const graph::Graph* graph, Policy& policy, const
 }
 
 // What of a plan depends on which epochs take from other chips directly.
-struct Product {
+struct BuiltPlan {
   Problem problem;
   BuiltNetlist built;
   PlacementReport report;
 };
 
-class ProductMaker {
+class PlanBuilder {
  public:
-  ProductMaker(const ChoiceSpace& space, const std::string& policy_name, const Settings& options, const Balanced& out, Host& host)
+  PlanBuilder(const ChoiceSpace& space, const std::string& policy_name, const Settings& options, const Balanced& out, Host& host)
       : policy_name_(policy_name), options_(options), problem_(out.problem), choice_(out.choice), host_(host) {
     for (const auto& models : space.models) candidates_.push_back(static_cast<std::int64_t>(models.models.size()));
   }
 
-  Result<Product> with(const DirectEpochs& direct) const {
-    Product out{problem_, {}, {}};
+  Result<BuiltPlan> with(const DirectEpochs& direct) const {
+    BuiltPlan out{problem_, {}, {}};
     BUDA_ASSIGN(out.built, build(out.problem, choice_, options_, host_, direct));
     out.report = make_report(out.problem, choice_, out.built, candidates_, policy_name_);
     return out;
@@ -177,8 +177,8 @@ class ProductMaker {
 
   // Epochs take from other chips directly unless such a plan does not fit, or is slower than one with queues. First all do, then, where
   // that is not the best, one after the other.
-  Result<Product> best() const {
-    BUDA_ASSIGN(Product out, with({}));
+  Result<BuiltPlan> best() const {
+    BUDA_ASSIGN(BuiltPlan out, with({}));
     const DirectEpochs possible = possibly_direct(problem_, choice_);
     if (possible.empty()) return out;
     DirectEpochs direct;
@@ -202,7 +202,7 @@ class ProductMaker {
  private:
   // Takes the plan if it is at least as good as the best one so far; otherwise says why not. The estimate knows the way from core to core,
   // but not how word of a new entry comes from a queue to its reader: a latency for each crossing.
-  std::optional<std::string> objection_to(const DirectEpochs& direct, Product& best) const {
+  std::optional<std::string> objection_to(const DirectEpochs& direct, BuiltPlan& best) const {
     auto made = with(direct);
     if (!made) return made.failure().diagnostics().front().message;
     const std::int64_t cycles = made->report.totals.cycles;
@@ -223,10 +223,10 @@ class ProductMaker {
 // From the choice to the netlist and its report.
 Result<void> build_plan_of(const ChoiceSpace& space, const std::string& policy_name, const Settings& options, Host& host, Balanced& out) {
   host.progress("building the netlist", 0, 0);
-  BUDA_ASSIGN(Product product, ProductMaker(space, policy_name, options, out, host).best());
-  out.problem = std::move(product.problem);
-  out.built = std::move(product.built);
-  out.report = std::move(product.report);
+  BUDA_ASSIGN(BuiltPlan plan, PlanBuilder(space, policy_name, options, out, host).best());
+  out.problem = std::move(plan.problem);
+  out.built = std::move(plan.built);
+  out.report = std::move(plan.report);
   BUDA_TRY(check_queue_places(out.built.queues, options.queues.places));
   encode_selections(out.problem, out.choice, out.built.queues);
   host.progress("reporting", 0, 0);

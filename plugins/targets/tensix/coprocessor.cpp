@@ -96,6 +96,13 @@ void Coprocessor::observe(std::size_t thread, std::uint32_t word) {
   }
 }
 
+Step execute(Coprocessor& c, std::size_t thread, const DecodedWord& decoded) {
+  if (decoded.vector != nullptr) return execute_vector(c, thread, decoded);
+  if (!decoded.exists) return c.fail(cat("'", isa::disassemble(decoded.word), "' is no instruction of the coprocessor"));
+  if (decoded.execute == nullptr) return c.fail("this instruction is not executed yet");
+  return decoded.execute(c, thread, decoded.word);
+}
+
 std::uint64_t Coprocessor::advance(std::size_t thread, Cycle until, unsigned awaited) {
   static thread_local DecodedWords words;
   DecodedWords& decoded_words = words;

@@ -43,8 +43,9 @@ class DecodedWords {
   std::array<DecodedWord, kWords> words_ = {};
 };
 
-// What computes it, where the word is an instruction of the vector unit's own.
+// What computes it, where the word is an instruction of the vector unit's own; and executing such a one, or any.
 void add_vector_instruction(DecodedWord& decoded);
+Step execute_vector(Coprocessor& coprocessor, std::size_t thread, const DecodedWord& decoded);
 Step execute(Coprocessor& coprocessor, std::size_t thread, const DecodedWord& decoded);
 
 }  // namespace buda::tensix

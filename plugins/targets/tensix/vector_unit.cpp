@@ -149,18 +149,6 @@ Step sfpstore(Coprocessor& c, std::size_t thread, std::uint32_t word) {
   return Step::done;
 }
 
-Step execute_vector(Coprocessor& c, std::size_t thread, const DecodedWord& decoded) {
-  const VectorInstruction& instruction = decoded.instruction;
-  if (check_late(c, thread, decoded.reads) != Step::done) return Step::fault;
-  if (instruction.op == numerics::VectorOp::mad || instruction.op == numerics::VectorOp::sort) {
-    c.late.reg = instruction.op == numerics::VectorOp::mad ? instruction.d : c.late.kAll;
-    c.late.thread = thread;
-    c.late.number = c.executed(thread) + 1;
-  }
-  const VectorFault fault = decoded.vector(instruction, c.vector);
-  return fault == VectorFault::none ? Step::done : c.fail(description(fault));
-}
-
 }  // namespace
 
 void add_vector_instruction(DecodedWord& decoded) {
@@ -174,11 +162,16 @@ void add_vector_instruction(DecodedWord& decoded) {
     if (sfpu::reads(*instruction, reg)) decoded.reads |= static_cast<std::uint16_t>(1u << reg);
 }
 
-Step execute(Coprocessor& c, std::size_t thread, const DecodedWord& decoded) {
-  if (decoded.vector != nullptr) return execute_vector(c, thread, decoded);
-  if (!decoded.exists) return c.fail(cat("'", isa::disassemble(decoded.word), "' is no instruction of the coprocessor"));
-  if (decoded.execute == nullptr) return c.fail("this instruction is not executed yet");
-  return decoded.execute(c, thread, decoded.word);
+Step execute_vector(Coprocessor& c, std::size_t thread, const DecodedWord& decoded) {
+  const VectorInstruction& instruction = decoded.instruction;
+  if (check_late(c, thread, decoded.reads) != Step::done) return Step::fault;
+  if (instruction.op == numerics::VectorOp::mad || instruction.op == numerics::VectorOp::sort) {
+    c.late.reg = instruction.op == numerics::VectorOp::mad ? instruction.d : c.late.kAll;
+    c.late.thread = thread;
+    c.late.number = c.executed(thread) + 1;
+  }
+  const VectorFault fault = decoded.vector(instruction, c.vector);
+  return fault == VectorFault::none ? Step::done : c.fail(description(fault));
 }
 
 // None of the instructions waits for another thread or is seen by one: their times are worked out first, and then they are executed.

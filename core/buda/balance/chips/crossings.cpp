@@ -25,7 +25,7 @@ DirectEpochs possibly_direct(const Problem& problem, const Choice& choice) {
   DirectEpochs out;
   for (std::size_t i = 0; i < problem.ops.size(); ++i)
     for (const OpUse& use : problem.ops[i].users)
-      if (problem.op(use.op).copies && crosses_within_temporal_epoch(problem, choice, {OpId(static_cast<std::uint32_t>(i)), use}))
+      if (crosses_within_temporal_epoch(problem, choice, {OpId(static_cast<std::uint32_t>(i)), use}))
         out.insert(choice.ops[use.op.index()].epoch);
   return out;
 }
