@@ -121,7 +121,7 @@ class Core::ThreadBus final : public riscv::Bus {
 
   riscv::Access store(std::uint32_t address, std::uint32_t value, Cycle& time) override {
     Coprocessor& c = *core_.coprocessor_;
-    if (address == kQueue) return push(value, core_.processor(thread_).pc(), time);
+    if (address == kQueue) return push(value, time);
     if (within(address, kConfigWords, 2 * Config::kWords)) {
       const std::uint32_t index = (address - kConfigWords) / 4;
       if (c.frontend(thread_).holds(&reads_config) &&
@@ -162,9 +162,8 @@ class Core::ThreadBus final : public riscv::Bus {
   }
 
   Pushed push(std::span<const riscv::Instruction> code, Cycle& time) override {
-    const std::uint32_t pc = core_.processor(thread_).pc();
     if (unread_config_) {  // what may be wrong is reported where the processor is
-      const riscv::Access next = push(static_cast<std::uint32_t>(code[0].immediate), pc, time);
+      const riscv::Access next = push(static_cast<std::uint32_t>(code[0].immediate), time);
       return {next == riscv::Access::done ? 1u : 0u, next};
     }
     PushedWords& queue = core_.coprocessor_->frontend(thread_).queue();
@@ -174,7 +173,7 @@ class Core::ThreadBus final : public riscv::Bus {
       word = static_cast<std::uint32_t>(code[number].immediate);
       return true;
     };
-    const std::size_t count = queue.push_run(word_at, pc, time);
+    const std::size_t count = queue.push_run(word_at, core_.processor(thread_).pc(), time);
     if (count > 0) pushed(earliest);
     std::uint32_t word;
     return {count, word_at(count, word) ? waits(kRoom) : riscv::Access::done};
@@ -202,14 +201,14 @@ class Core::ThreadBus final : public riscv::Bus {
   unsigned cause() const { return cause_; }
 
  private:
-  riscv::Access push(std::uint32_t word, std::uint32_t from, Cycle& time) {
+  riscv::Access push(std::uint32_t word, Cycle& time) {
     PushedWords& queue = core_.coprocessor_->frontend(thread_).queue();
     if (!queue.has_room()) return waits(kRoom);
     if (unread_config_ && reads_config(word) &&
         !tolerates(Check::config_race, cat("it stored configuration and did not read it back before it pushed ", isa::disassemble(word))))
       return riscv::Access::fault;
     time = std::max(time, queue.room_since());
-    queue.push(word, from, time);
+    queue.push(word, core_.processor(thread_).pc(), time);
     pushed(time);
     return riscv::Access::done;
   }
