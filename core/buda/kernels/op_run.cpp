@@ -23,6 +23,7 @@ struct CoreWork {
   const OpLayout& layout;
   const std::array<Executable, kThreads>& programs;
   GridCoord place;
+  arith::Value& output;  // of the op; cores write to different tiles of it
   std::vector<PrintedLine>& printed;
   ZoneMarks& marks;
 };
@@ -63,9 +64,7 @@ class CoreRun {
       inputs_.push_back({input, input.tiles / std::max<std::int64_t>(work.layout.input_row_tiles, 1)});
   }
 
-  CoreOutcome run() {
-    const std::size_t numbers = static_cast<std::size_t>(output_.layout.tiles) * kTileNumbers;
-    integers() ? made_.ints.reserve(numbers) : made_.floats.reserve(numbers);
+  CoreFailure run() {
     load();
     int quiet = 0;
     while (!ended()) {
@@ -80,11 +79,10 @@ class CoreRun {
                    output_.moved, " of ", output_.layout.tiles,
                    " tiles made: ", core_.state([this](std::uint32_t stream) { return name_of(stream); }));
     }
-    return std::move(made_);
+    return std::nullopt;
   }
 
  private:
-  bool integers() const { return is_integer(work_.call.op.out_format); }
   std::string place() const { return cat(work_.place.row, '-', work_.place.col); }
 
   void load() {
@@ -211,7 +209,7 @@ class CoreRun {
       if (work_.layout.row_messages > 0) {
         take_rows();
       } else {
-        integers() ? take_tile(made_.ints) : take_tile(made_.floats);
+        work_.output.integer() ? take_tile(work_.output.ints) : take_tile(work_.output.floats);
       }
       put_previous(output_.moved + output_.layout.ring.tiles);
       ++output_.moved;
@@ -223,9 +221,10 @@ class CoreRun {
 
   template <class Number>
   void take_tile(std::vector<Number>& made) {
-    made.resize(made.size() + kTileNumbers);
-    unpack_tile({work_.call.op.out_format, TileDim{}}, tile_.data(), made.data() + made.size() - kTileNumbers, 32);
+    unpack_tile({work_.call.op.out_format, TileDim{}}, tile_.data(), made.data() + first_made(output_.moved), work_.output.cols());
   }
+  // Of a tile that the core makes, in the op's output.
+  std::size_t first_made(std::int64_t tile) const { return first_number(work_.output, output_.layout.tile(work_.place, tile)); }
 
   // A row of blocks as rows of numbers becomes its tiles.
   void take_rows() {
@@ -239,10 +238,15 @@ class CoreRun {
     };
     const auto blocks = static_cast<std::size_t>(b.blocks_c), rows = static_cast<std::size_t>(b.block_rt),
                width = static_cast<std::size_t>(b.block_ct);
+    std::int64_t tile = output_.moved * static_cast<std::int64_t>(blocks * rows * width);
     for (std::size_t j = 0; j < blocks; ++j)
       for (std::size_t r = 0; r < rows; ++r)
-        for (std::size_t c = 0; c < width; ++c)
-          for (std::size_t i = 0; i < kTileNumbers; ++i) made_.floats.push_back(number(r * 32 + i / 32, (j * width + c) * 32 + i % 32));
+        for (std::size_t c = 0; c < width; ++c) {
+          float* to = work_.output.floats.data() + first_made(tile++);
+          for (std::size_t row = 0; row < 32; ++row)
+            for (std::size_t col = 0; col < 32; ++col)
+              to[row * work_.output.cols() + col] = number(r * 32 + row, (j * width + c) * 32 + col);
+        }
   }
 
   const CoreWork& work_;
@@ -251,7 +255,6 @@ class CoreRun {
   Passage output_;
   PrintRings rings_;
   ZoneRings zones_;
-  CoreTiles made_;
   std::string tile_;
 };
 
@@ -278,15 +281,20 @@ std::variant<Programs, std::string> programs_of(const CompiledKernel& kernel, co
   return out;
 }
 
-// The tiles that the core at a place has made, where they belong.
-template <class Number>
-void put_tiles(const OperandLayout& layout, GridCoord place, const std::vector<Number>& tiles, Value& out) {
-  for (std::int64_t tile = 0; tile < layout.tiles; ++tile) {
-    const Number* from = tiles.data() + static_cast<std::size_t>(tile) * kTileNumbers;
-    Number* to = out.data<Number>().data() + first_number(out, layout.tile(place, tile));
-    for (std::size_t row = 0; row < 32; ++row) std::copy_n(from + row * 32, 32, to + row * out.cols());
+constexpr std::size_t kRowBytes = 32 * 4;  // of a tile, in the output
+
+// Calls `visit` with where each row of a core's tiles is in the output, tile by tile.
+template <class Visit>
+void for_rows_made(const CoreWork& work, Visit visit) {
+  Value& output = work.output;
+  char* numbers = output.integer() ? reinterpret_cast<char*>(output.ints.data()) : reinterpret_cast<char*>(output.floats.data());
+  for (std::int64_t tile = 0; tile < work.layout.output.tiles; ++tile) {
+    char* row = numbers + first_number(output, work.layout.output.tile(work.place, tile)) * 4;
+    for (int r = 0; r < 32; ++r, row += output.cols() * 4) visit(row);
   }
 }
+
+Value output_of(const OpCall& call) { return Value(call.op.shape(), call.op.tile_dim, call.op.out_format); }
 
 // What is the same for all cores of an op.
 struct Prepared {
@@ -318,14 +326,29 @@ std::variant<Prepared, std::string> prepare(const KernelSet& kernels, const devi
 
 }  // namespace
 
-CoreOutcome run_on(const CoreWork& work, Core& core) { return CoreRun(work, core).run(); }
+CoreFailure run_on(const CoreWork& work, Core& core) { return CoreRun(work, core).run(); }
 
-CoreOutcome run_part(const KernelSet& kernels, const device::L1Map& l1, const OpCall& call, GridCoord place, Core& core, ZoneMarks& marks) {
+std::string tiles_made(const CoreWork& work) {
+  std::string bytes;
+  bytes.reserve(static_cast<std::size_t>(work.layout.output.tiles) * kTileNumbers * 4);
+  for_rows_made(work, [&](const char* row) { bytes.append(row, kRowBytes); });
+  return bytes;
+}
+
+void put_tiles_made(const CoreWork& work, std::string_view bytes) {
+  for_rows_made(work, [&](char* row) {
+    bytes.copy(row, kRowBytes);
+    bytes.remove_prefix(std::min(bytes.size(), kRowBytes));
+  });
+}
+
+CoreFailure run_part(const KernelSet& kernels, const device::L1Map& l1, const OpCall& call, GridCoord place, Core& core, ZoneMarks& marks) {
   auto prepared = prepare(kernels, l1, call);
   if (auto* why = std::get_if<std::string>(&prepared)) return std::move(*why);
   const Prepared& op = std::get<Prepared>(prepared);
+  Value output = output_of(call);
   std::vector<PrintedLine> printed;
-  return run_on({op.call, op.layout, op.programs, place, printed, marks}, core);
+  return run_on({op.call, op.layout, op.programs, place, output, printed, marks}, core);
 }
 
 arith::Outcome run_op(const KernelSet& kernels, const device::L1Map& l1, const OpCall& call, const RunCore& run_core, const Print& print) {
@@ -336,30 +359,24 @@ arith::Outcome run_op(const KernelSet& kernels, const device::L1Map& l1, const O
   const OpCall& given = std::get<Prepared>(prepared).call;
   const OpLayout& placed = std::get<Prepared>(prepared).layout;
   const Programs& programs = std::get<Prepared>(prepared).programs;
-  Value out(call.op.shape(), call.op.tile_dim, call.op.out_format);
+  Value output = output_of(call);
   const GridShape grid = call.op.grid;
-  std::vector<std::optional<std::string>> errors(static_cast<std::size_t>(grid.volume()));
-  std::vector<std::vector<PrintedLine>> printed(errors.size());
+  std::vector<CoreFailure> failures(static_cast<std::size_t>(grid.volume()));
+  std::vector<std::vector<PrintedLine>> printed(failures.size());
   const auto place_of = [&](std::size_t i) {
     const auto n = static_cast<std::int32_t>(i);
     return GridCoord{n / grid.cols, n % grid.cols};
   };
-  parallel_for(call.threads, errors.size(), [&](std::size_t i) {
+  parallel_for(call.threads, failures.size(), [&](std::size_t i) {
     const GridCoord place = place_of(i);
     ZoneMarks marks;  // their cycles are of no use where tiles come at once
-    CoreOutcome outcome = run_core({given, placed, programs, place, printed[i], marks}, place);
-    if (auto* error = std::get_if<std::string>(&outcome)) {
-      errors[i] = std::move(*error);
-      return;
-    }
-    const CoreTiles& tiles = std::get<CoreTiles>(outcome);
-    out.integer() ? put_tiles(placed.output, place, tiles.ints, out) : put_tiles(placed.output, place, tiles.floats, out);
+    failures[i] = run_core({given, placed, programs, place, output, printed[i], marks}, place);
   });
   for (std::size_t i = 0; print && i < printed.size(); ++i)
     for (const PrintedLine& line : printed[i]) print(place_of(i), line);
-  for (auto& error : errors)
-    if (error) return std::move(*error);
-  return out;
+  for (CoreFailure& failure : failures)
+    if (failure) return std::move(*failure);
+  return output;
 }
 
 }  // namespace buda::kernels

@@ -56,17 +56,16 @@ class Core {
   virtual int patience() const = 0;
 };
 
-// What a core has made: its tiles in their order, 1024 numbers each, row by row; floats or integers, as the output has. Otherwise a
-// sentence without a full stop.
-struct CoreTiles {
-  std::vector<float> floats;
-  std::vector<std::int32_t> ints;
-};
-using CoreOutcome = std::variant<CoreTiles, std::string>;
+// Why a core could not do its part of an op: a sentence without a full stop. None where its tiles are in the op's output.
+using CoreFailure = std::optional<std::string>;
 
 // One core's part of an op.
 struct CoreWork;
-CoreOutcome run_on(const CoreWork& work, Core& core);
+CoreFailure run_on(const CoreWork& work, Core& core);
+
+// The numbers of a core's tiles in the op's output, four bytes each: for cores of a process that has its own copy of the output.
+std::string tiles_made(const CoreWork& work);
+void put_tiles_made(const CoreWork& work, std::string_view bytes);
 
 // What a thread has printed: a line without its end.
 struct PrintedLine {
@@ -93,12 +92,12 @@ struct ZoneMarks {
 };
 
 // Runs a core's part: makes a core and calls run_on. From several threads at once.
-using RunCore = std::function<CoreOutcome(const CoreWork& work, GridCoord place)>;
+using RunCore = std::function<CoreFailure(const CoreWork& work, GridCoord place)>;
 
 arith::Outcome run_op(const KernelSet& kernels, const device::L1Map& l1, const arith::OpCall& call, const RunCore& run_core,
                       const Print& print = {});
 // One core's part alone, and what its kernel marks.
-CoreOutcome run_part(const KernelSet& kernels, const device::L1Map& l1, const arith::OpCall& call, GridCoord place, Core& core,
+CoreFailure run_part(const KernelSet& kernels, const device::L1Map& l1, const arith::OpCall& call, GridCoord place, Core& core,
                      ZoneMarks& marks);
 
 }  // namespace buda::kernels

@@ -49,7 +49,7 @@ std::optional<KernelCycles::Measured> KernelCycles::measured(const arith::OpPlan
   const arith::OpCall call{op, inputs, arith::Mode::bits, 1, nullptr, plan.fused};
   // What goes wrong is told when its values are computed.
   kernels::ZoneMarks marks;
-  if (std::holds_alternative<std::string>(kernels::run_part(kernels_, l1_, call, {0, 0}, core, marks))) return std::nullopt;
+  if (kernels::run_part(kernels_, l1_, call, {0, 0}, core, marks)) return std::nullopt;
   if (marks.lost > 0 && warn_)
     warn_(cat("op '", op.name, "': ", marks.lost,
               " marks of zones are lost, because they follow each other too fast, or are more than a million"));

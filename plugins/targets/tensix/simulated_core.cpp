@@ -121,15 +121,15 @@ arith::Outcome run_op(const kernels::KernelSet& kernels, const device::L1Map& l1
         core.checks().on = options.checks;
         core.most_cycles = options.most_cycles;
         const auto debugger = debugged.look_at(core.core(), place);
-        auto made = kernels::run_on(work, core);
+        auto failure = kernels::run_on(work, core);
         const tensix::Core::Counts executed = core.counts();
         counts.riscv += executed.riscv;
         counts.coprocessor += executed.coprocessor;
         ++counts.cores;
         if (!options.checks) ignored.add(place, core.checks());
         if (options.dest) images.add(place, core.core().coprocessor());
-        if (debugger) debugged.add(place, *debugger, core.core(), made);
-        return made;
+        if (debugger) debugged.add(place, *debugger, core.core(), failure.has_value());
+        return failure;
       },
       print);
   if (options.warn) ignored.tell(call.op.name, options.warn);

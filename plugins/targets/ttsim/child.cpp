@@ -1,5 +1,5 @@
 // A child process and the pipe to it: a byte that says what follows, the bytes of the destination register as a number of 8 bytes and then
-// themselves, and the numbers or the text, to the end.
+// themselves, and the tiles or why there are none, to the end.
 #include "child.hpp"
 
 #include <buda/base/text.hpp>
@@ -45,16 +45,7 @@ std::string receive(int from) {
   const auto send_all = [&](std::string_view kind, std::string_view rest) {
     return send(to, kind) && send(to, {reinterpret_cast<const char*>(&size), sizeof size}) && send(to, made.destination) && send(to, rest);
   };
-  bool sent = false;
-  if (const auto* text = std::get_if<std::string>(&made.outcome)) {
-    sent = send_all("E", *text);
-  } else {
-    const auto& tiles = std::get<kernels::CoreTiles>(made.outcome);
-    const auto bytes_of = [](const auto& numbers) {
-      return std::string_view(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof numbers[0]);
-    };
-    sent = tiles.ints.empty() ? send_all("N", bytes_of(tiles.floats)) : send_all("I", bytes_of(tiles.ints));
-  }
+  const bool sent = made.failure ? send_all("E", *made.failure) : send_all("T", made.tiles);
   ::_exit(sent ? 0 : 1);
 }
 
@@ -62,7 +53,7 @@ std::string how_it_ended(int status) {
   return WIFSIGNALED(status) ? cat("ended by signal ", WTERMSIG(status)) : cat("ended with exit code ", WEXITSTATUS(status));
 }
 
-Made failed(std::string why) { return {std::move(why), {}}; }
+Made failed(std::string why) { return {std::move(why), {}, {}}; }
 
 }  // namespace
 
@@ -91,20 +82,9 @@ Made in_child(const std::function<Made()>& work) {
   if (all.size() >= kHead) std::memcpy(&size, all.data() + 1, sizeof size);
   if (status != 0 || all.size() < kHead || all.size() - kHead < size)
     return failed(cat("the simulator ", how_it_ended(status), ", before the op had ended"));
-  Made made{{}, all.substr(kHead, size)};
-  const std::string_view rest = std::string_view(all).substr(kHead + size);
-  if (all[0] == 'E') {
-    made.outcome = std::string(rest);
-    return made;
-  }
-  kernels::CoreTiles tiles;
-  const auto take = [&rest](auto& numbers) {
-    numbers.resize(rest.size() / sizeof numbers[0]);
-    std::memcpy(numbers.data(), rest.data(), rest.size());
-  };
-  all[0] == 'I' ? take(tiles.ints) : take(tiles.floats);
-  made.outcome = std::move(tiles);
-  return made;
+  std::string destination = all.substr(kHead, size), rest = all.substr(kHead + size);
+  if (all[0] == 'E') return {std::move(rest), {}, std::move(destination)};
+  return {std::nullopt, std::move(rest), std::move(destination)};
 }
 
 }  // namespace buda::ttsim

@@ -9,7 +9,8 @@
 namespace buda::ttsim {
 
 struct Made {
-  kernels::CoreOutcome outcome;
+  kernels::CoreFailure failure;
+  std::string tiles;        // kernels::tiles_made
   std::string destination;  // register (VendorCore::destination), where it is asked for
 };
 

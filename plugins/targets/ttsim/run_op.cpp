@@ -18,13 +18,14 @@ arith::Outcome run_op(const std::string& path, const kernels::KernelSet& kernels
   return kernels::run_op(kernels, l1, alone, [&](const kernels::CoreWork& work, GridCoord) {
     Made made = in_child([&]() -> Made {
       auto loaded = Library::load(path);
-      if (auto* why = std::get_if<std::string>(&loaded)) return {cat("library '", path, "': ", *why), {}};
+      if (auto* why = std::get_if<std::string>(&loaded)) return {cat("library '", path, "': ", *why), {}, {}};
       VendorCore core(std::get<Library>(loaded));
-      kernels::CoreOutcome outcome = kernels::run_on(work, core);
-      return {std::move(outcome), dest ? core.destination() : std::string()};
+      kernels::CoreFailure failure = kernels::run_on(work, core);
+      return {std::move(failure), kernels::tiles_made(work), dest ? core.destination() : std::string()};
     });
     if (dest) dest(std::move(made.destination));
-    return std::move(made.outcome);
+    if (!made.failure) kernels::put_tiles_made(work, made.tiles);
+    return std::move(made.failure);
   });
 }
 

@@ -20,11 +20,10 @@ std::unique_ptr<Debugger> DebuggedOp::look_at(Core& core, GridCoord place) const
   return debugger;
 }
 
-void DebuggedOp::add(GridCoord place, const Debugger& debugger, const Core& core, const kernels::CoreOutcome& made) {
+void DebuggedOp::add(GridCoord place, const Debugger& debugger, const Core& core, bool failed) {
   Seen seen;
   if (!debugger.trace().empty()) seen.trace = cat("op ", op_.name, " core ", place.row, '-', place.col, '\n', debugger.trace());
-  if (std::holds_alternative<std::string>(made))
-    seen.state = cat("core ", place.row, '-', place.col, " of op '", op_.name, "'\n", state_of(core));
+  if (failed) seen.state = cat("core ", place.row, '-', place.col, " of op '", op_.name, "'\n", state_of(core));
   const std::lock_guard lock(mutex_);
   seen_[{place.row, place.col}] = std::move(seen);
 }

@@ -21,7 +21,7 @@ class DebuggedOp {
   // Null where nothing is to be seen.
   std::unique_ptr<Debugger> look_at(Core& core, GridCoord place) const;
   // After the core has run.
-  void add(GridCoord place, const Debugger& debugger, const Core& core, const kernels::CoreOutcome& made);
+  void add(GridCoord place, const Debugger& debugger, const Core& core, bool failed);
   void tell() const;
 
  private:
