@@ -64,12 +64,21 @@ struct MultiplyAdd {
     return {value & ~is_small, number & ~(is_small | is_large)};
   }
 
+  // What sum() gives with an addend of zero, for factors whose smaller exponent is `least`: most instructions only multiply.
+  static Ints product_alone(const Term& p, Ints least) {
+    const Ints bits = __builtin_bit_cast(Ints, __builtin_convertvector(p.magnitude, Floats));
+    const Ints scale = p.exponent - (127 + 26), made = (bits >> 23) + scale;
+    const Ints value = (made >= 255 ? all(kInfinity) : bits + (scale << 23)) | (p.sign & kSign);
+    return value & ((least != 0) & (made > 0));
+  }
+
   static Ints mad(Ints x, Ints y, Ints z) {
     const Ints ex = exponent(x), ey = exponent(y), ez = exponent(z), ep = ex + ey - 127;
     const Ints most = ex > ey ? ex : ey, least = ex < ey ? ex : ey;
     if (Isa::any((most == 255) | (ez == 255) | (ep >= 255))) [[unlikely]]
       return special(x, y, z);
     const Ints p = product(x << 8 | kSign, (y << 4 & 0x7fffff0) | 0x8000000);
+    if (!Isa::any(ez)) return product_alone({p, ep, x ^ y}, least);
     const Ints mz = ((z << 3 & 0x3fffff8) | 0x4000000) & (ez != 0);
     const Ints value = sum({p, ep, x ^ y}, {mz, ez, z}).value;
     return select((least == 0) | (ep < 0), z & (ez != 0), value);

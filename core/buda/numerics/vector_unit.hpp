@@ -198,12 +198,18 @@ struct VectorMachine {  // wide because it has a function for each instruction
     return fault;
   }
   static void step_random(VectorState& s) {
-    for (std::size_t lane = 0; lane < kVectorLanes; ++lane)
-      if (!s.flags.on || s.flags.lanes[lane] != 0) s.random[lane] = next_random(s.random[lane]);
+    for (std::size_t lane = 0; lane < kVectorLanes; lane += kLanes) {
+      Unsigned state;
+      __builtin_memcpy(&state, s.random + lane, sizeof state);
+      const Ints next = __builtin_bit_cast(Ints, next_random(state)), same = __builtin_bit_cast(Ints, state);
+      const Ints stepped = s.flags.on ? select(flags_at(s, lane), next, same) : next;
+      __builtin_memcpy(s.random + lane, &stepped, sizeof stepped);
+    }
   }
-  static std::uint32_t next_random(std::uint32_t state) {
-    const auto taps = static_cast<std::uint32_t>(__builtin_popcount(state & 0x80200003u));
-    return ~taps << 31 | state >> 1;
+  // Of words without sign, or of vectors of them.
+  template <class Word>
+  static Word next_random(Word state) {
+    return ~(state ^ state >> 1 ^ state >> 21 ^ state >> 31) << 31 | state >> 1;
   }
 
   static VectorFault round(const VectorInstruction& i, VectorState& s) {
@@ -212,7 +218,8 @@ struct VectorMachine {  // wide because it has a function for each instruction
     step_random(s);
     return set(s, i.d, [&](std::size_t lane) {
       const Ints c = reg(s, i.c, lane);
-      return i.mod < 2 ? rounded(c, i.mod == 1 ? 16 : 13) : rounded_to_integer(c, kLargest[i.mod], i.mod % 2 != 0);
+      if (i.mod == 1) return rounded(c, 16);
+      return i.mod == 0 ? rounded(c, 13) : rounded_to_integer(c, kLargest[i.mod], i.mod % 2 != 0);
     });
   }
 

@@ -1,6 +1,7 @@
 // The vector unit: its multiply-add by hand, and what its instructions do to registers and flags.
 #include "words.hpp"
 
+#include <buda/base/rng.hpp>
 #include <buda/numerics/fields.hpp>
 #include <buda/numerics/vector_functions.hpp>
 
@@ -44,6 +45,30 @@ TEST(Mad, KnowsInfinitiesAndNaN) {
   EXPECT_TRUE(std::isnan(std::bit_cast<float>(mad(word(kInfinity), word(0), word(1)))));
   EXPECT_TRUE(std::isnan(std::bit_cast<float>(mad(word(kInfinity), word(1), word(-kInfinity)))));
   EXPECT_EQ(mad(0x7fc00000u, word(1), word(1)) & 1u, 1u);
+}
+
+// Where no lane adds anything, the sum is left out: with the bits that lanes beside one that adds something get.
+TEST(Mad, MultipliesAlone) {
+  constexpr std::uint32_t kZeros[] = {0, kSignBit, 0x00000001, 0x807fffff};
+  Rng rng;
+  for (const VectorUnit* unit : {&portable_vector_unit(), runnable_avx2_vector_unit(), runnable_avx512_vector_unit()}) {
+    if (unit == nullptr) continue;
+    for (int n = 0; n < 20'000; ++n) {
+      std::array<std::uint32_t, 16> x, y, zeros, beside, alone, wanted;
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        // Products from denormal ones to the largest.
+        x[i] = static_cast<std::uint32_t>(rng.next());
+        const std::uint32_t e = static_cast<std::uint32_t>(120 + rng.below(140)) - (x[i] >> 23 & 127) - (n % 2 == 0 ? 0 : 60);
+        y[i] = (static_cast<std::uint32_t>(rng.next()) & 0x807fffffu) | (e & 255) << 23;
+        zeros[i] = kZeros[rng.below(4)];
+        beside[i] = i % 4 == 3 ? word(1.5) : zeros[i];
+      }
+      unit->mad(x.data(), y.data(), zeros.data(), alone.data(), 16);
+      unit->mad(x.data(), y.data(), beside.data(), wanted.data(), 16);
+      for (std::size_t i = 0; i < x.size(); ++i)
+        if (i % 4 != 3) ASSERT_EQ(alone[i], wanted[i]) << unit->name << ": " << x[i] << " * " << y[i];
+    }
+  }
 }
 
 VectorState executed(std::initializer_list<VectorInstruction> instructions, VectorState state) {
@@ -156,6 +181,22 @@ TEST(VectorUnit, RoundsAndMakesFloatsOfIntegers) {
     EXPECT_EQ(std::bit_cast<float>(s.registers[3][lane]), again[lane]);
   }
   EXPECT_EQ(std::bit_cast<float>(s.registers[2][3]), -0.400390625f);
+}
+
+// A register of 32 bits for each lane, whose new bit is what four of them have in common.
+TEST(VectorUnit, DrawsRandomNumbers) {
+  for (const VectorUnit* unit : {&portable_vector_unit(), runnable_avx2_vector_unit(), runnable_avx512_vector_unit()}) {
+    if (unit == nullptr) continue;
+    VectorState s = with(0);
+    seed_random(s, 0x12345678u);
+    s.flags.lanes[7] = 0;
+    const VectorState before = s;
+    ASSERT_EQ(unit->execute({.op = VectorOp::round, .mod = 1, .d = 1, .c = 0}, s), VectorFault::none);
+    for (std::size_t lane = 0; lane < kVectorLanes; ++lane) {
+      const std::uint32_t state = before.random[lane], odd = static_cast<std::uint32_t>(std::popcount(state & 0x80200003u)) % 2;
+      EXPECT_EQ(s.random[lane], lane == 7 ? state : state >> 1 | (1 - odd) << 31) << unit->name;
+    }
+  }
 }
 
 TEST(VectorUnit, RefusesWhatIsNotThere) {
