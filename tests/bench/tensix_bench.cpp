@@ -142,12 +142,14 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string option = argv[i], value = i + 1 < argc ? argv[i + 1] : "";
     if (option == "--portable") {
-      numerics::use_portable_versions();
+      numerics::use_at_most(numerics::InstructionSet::portable);
+    } else if (option == "--avx2") {
+      numerics::use_at_most(numerics::InstructionSet::avx2);
     } else if ((option == "--library" || option == "--case") && !value.empty()) {
       (option == "--library" ? library : part) = value;
       ++i;
     } else {
-      std::cerr << "bench_tensix [--library libttsim.so] [--case PART-OF-A-NAME] [--portable]\n";
+      std::cerr << "bench_tensix [--library libttsim.so] [--case PART-OF-A-NAME] [--avx2 | --portable]\n";
       return 1;
     }
   }

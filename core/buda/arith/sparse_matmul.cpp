@@ -198,9 +198,16 @@ class BitSums {
  private:
   void step(const Tile& sparse, std::size_t panel, std::size_t row, std::size_t k, std::size_t act, unsigned phase,
             std::uint32_t* block) const {
-    numerics::best_kernels().mvmul({acts_.exponents(panel, act + k), acts_.slices((phase & 1) != 0, panel, act + k),
-                                    sparse.left.exponents(row, k), sparse.left.slices((phase & 2) != 0, row, k), sparse.left.inner(), block,
-                                    1, numerics::exponent_adjustment({how_.source, how_.dest, phase}), how_.dest});
+    numerics::best_kernels().mvmul({acts_.exponents(panel, act + k),
+                                    acts_.slices((phase & 1) != 0, panel, act + k),
+                                    sparse.left.exponents(row, k),
+                                    sparse.left.slices((phase & 2) != 0, row, k),
+                                    sparse.left.inner(),
+                                    {block, block + numerics::kPanel / 2},
+                                    numerics::kPanel,
+                                    1,
+                                    numerics::exponent_adjustment({how_.source, how_.dest, phase}),
+                                    how_.dest});
   }
 
   const OpCall& call_;

@@ -4,12 +4,12 @@
 namespace buda::numerics {
 namespace {
 
-bool portable_only = false;
+InstructionSet most = InstructionSet::avx512;
 
 }  // namespace
 
-void use_portable_versions() { portable_only = true; }
-bool uses_portable_versions() { return portable_only; }
+void use_at_most(InstructionSet set) { most = set; }
+bool may_use(InstructionSet set) { return set <= most; }
 
 const Kernels* runnable_avx2_kernels() {
 #if defined(__x86_64__)
@@ -29,9 +29,8 @@ const Kernels* runnable_avx512_kernels() {
 
 const Kernels& best_kernels() {
   static const Kernels& best = [&]() -> const Kernels& {
-    if (portable_only) return portable_kernels();
-    if (const Kernels* k = runnable_avx512_kernels()) return *k;
-    if (const Kernels* k = runnable_avx2_kernels()) return *k;
+    if (const Kernels* k = runnable_avx512_kernels(); k != nullptr && may_use(InstructionSet::avx512)) return *k;
+    if (const Kernels* k = runnable_avx2_kernels(); k != nullptr && may_use(InstructionSet::avx2)) return *k;
     return portable_kernels();
   }();
   return best;

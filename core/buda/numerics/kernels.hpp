@@ -18,14 +18,15 @@ inline constexpr std::size_t kPanel = 32;
 // phases. A zero has the slice 0 and an exponent that no other reaches.
 inline constexpr std::int16_t kZeroExponent = -8192;
 
-// `rows` rows of a destination, kPanel numbers each, to which the products of 16 inner indices are added.
+// A part of a destination, rows of kPanel numbers, to which the products of 16 inner indices are added.
 struct MvmulStep {
   const std::int16_t* a_exponents;  // of SrcA: 16 rows of kPanel numbers
   const std::int16_t* a_slices;     // four times the slice
   const std::int16_t* b_exponents;  // of SrcB: `rows` rows of 16 numbers, b_stride apart
   const std::int16_t* b_slices;
   std::size_t b_stride;
-  std::uint32_t* dest;
+  std::uint32_t* dest[2];  // of columns 0 to 15 and of the others: `rows` rows, dest_stride apart
+  std::size_t dest_stride;
   std::size_t rows;
   int adjustment;  // exponent_adjustment()
   Dest form;
@@ -59,9 +60,11 @@ const Kernels* runnable_avx2_kernels();
 const Kernels* runnable_avx512_kernels();
 // The fastest that this processor can run.
 const Kernels& best_kernels();
-// For measurements: best_kernels() and best_vector_unit() shall be the portable ones. Before either is asked for.
-void use_portable_versions();
-bool uses_portable_versions();
+
+enum class InstructionSet : std::uint8_t { portable, avx2, avx512 };
+// For measurements: best_kernels() and best_vector_unit() shall need no more than this. Before either is asked for.
+void use_at_most(InstructionSet set);
+bool may_use(InstructionSet set);
 
 }  // namespace buda::numerics
 

@@ -18,16 +18,19 @@ struct Avx2 {
     return __builtin_bit_cast(Shorts, _mm256_mulhrs_epi16(__builtin_bit_cast(__m256i, a), __builtin_bit_cast(__m256i, b)));
   }
 
-  // 2^(13 - distance), 0 for distances above 13 or so: by a table of bytes, 2^7 to 2^0 and zeros, that is asked for the lower byte at
-  // distance - 6 and for the upper one at distance + 2. Negative places give 0. At distance 13 itself mulhrs gives 0, too.
-  static Shorts power(Shorts distance) {
-    const __m256i d = _mm256_min_epi16(__builtin_bit_cast(__m256i, distance), _mm256_set1_epi16(13));
-    const __m256i place = _mm256_add_epi8(_mm256_or_si256(d, _mm256_slli_epi16(d, 8)), _mm256_set1_epi16(0x02fa));
-    const __m256i table = _mm256_broadcastsi128_si256(_mm_setr_epi8(-128, 64, 32, 16, 8, 4, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0));
-    return __builtin_bit_cast(Shorts, _mm256_shuffle_epi8(table, place));
-  }
+  static Shorts quotient(Shorts product, Shorts power) { return mulhrs(product + (product >> 15), power); }
 
-  static Shorts quotient(Shorts product, Shorts distance) { return mulhrs(product + (product >> 15), power(distance)); }
+  // The sum of two. Powers 2^(13 - distance), 0 for larger distances, come from tables of their upper and of their lower bytes, which are
+  // asked for both products at once; places of 128 and more give 0. At distance 13 itself mulhrs gives 0, too.
+  static Shorts quotients(Shorts product0, Shorts distance0, Shorts product1, Shorts distance1) {
+    const __m256i bytes = _mm256_packus_epi16(__builtin_bit_cast(__m256i, distance0), __builtin_bit_cast(__m256i, distance1));
+    const __m256i places = _mm256_adds_epu8(bytes, _mm256_set1_epi8(0x70));
+    const __m256i upper = _mm256_broadcastsi128_si256(_mm_setr_epi8(32, 16, 8, 4, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0));
+    const __m256i lower = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 0, 0, 0, 0, 0, -128, 64, 32, 16, 8, 4, 2, 1, 0, 0));
+    const __m256i u = _mm256_shuffle_epi8(upper, places), l = _mm256_shuffle_epi8(lower, places);
+    return quotient(product0, __builtin_bit_cast(Shorts, _mm256_unpacklo_epi8(l, u))) +
+           quotient(product1, __builtin_bit_cast(Shorts, _mm256_unpackhi_epi8(l, u)));
+  }
 
   static Ints low(Shorts v) {
     return __builtin_bit_cast(Ints, _mm256_cvtepi16_epi32(_mm256_castsi256_si128(__builtin_bit_cast(__m256i, v))));

@@ -24,6 +24,9 @@ struct Avx512 {
   }
 
   static Shorts quotient(Shorts product, Shorts distance) { return mulhrs(product + (product >> 15), power(distance)); }
+  static Shorts quotients(Shorts product0, Shorts distance0, Shorts product1, Shorts distance1) {
+    return quotient(product0, distance0) + quotient(product1, distance1);
+  }
 
   static Ints low(Shorts v) {
     return __builtin_bit_cast(Ints, _mm512_cvtepi16_epi32(_mm512_castsi512_si256(__builtin_bit_cast(__m512i, v))));

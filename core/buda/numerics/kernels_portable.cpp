@@ -10,16 +10,20 @@ struct SixteenBytes {
   using Unsigned [[gnu::vector_size(16)]] = std::uint32_t;
   using Floats [[gnu::vector_size(16)]] = float;
 
-  // As floats, which hold the quotient and its half exactly: shifts by numbers of their own are what processors lack.
-  static Shorts quotient(Shorts product, Shorts distance) {
-    distance = distance < 20 ? distance : Shorts{} + 20;
-    return joined(quotient(low(product), low(distance)), quotient(high(product), high(distance)));
+  static Shorts quotients(Shorts product0, Shorts distance0, Shorts product1, Shorts distance1) {
+    return quotient(product0, distance0) + quotient(product1, distance1);
   }
 
   static Ints low(Shorts v) { return half(v, 0); }
   static Ints high(Shorts v) { return half(v, 1); }
 
  private:
+  // As floats, which hold the quotient and its half exactly: shifts by numbers of their own are what processors lack.
+  static Shorts quotient(Shorts product, Shorts distance) {
+    distance = distance < 20 ? distance : Shorts{} + 20;
+    return joined(quotient(low(product), low(distance)), quotient(high(product), high(distance)));
+  }
+
   static Ints quotient(Ints product, Ints distance) {
     const Ints scale = (125 - distance) << 23, half = (product & static_cast<std::int32_t>(kSignBit)) | 0x3f000000;
     return __builtin_convertvector(

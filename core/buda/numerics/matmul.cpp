@@ -72,9 +72,16 @@ void multiply_with(const Kernels& kernels, const Product& product, const LeftOpe
     for (std::size_t tile = first; tile < first + count; tile += product.tile)
       for (unsigned phase : product.phases)
         for (std::size_t k = tile; k < tile + product.tile; k += kInner)
-          kernels.mvmul({right.exponents(panel, k), right.slices((phase & 1) != 0, panel, k), left.exponents(row, k),
-                         left.slices((phase & 2) != 0, row, k), left.inner(), block, height,
-                         exponent_adjustment({product.source, product.dest, phase}), product.dest});
+          kernels.mvmul({right.exponents(panel, k),
+                         right.slices((phase & 1) != 0, panel, k),
+                         left.exponents(row, k),
+                         left.slices((phase & 2) != 0, row, k),
+                         left.inner(),
+                         {block, block + kPanel / 2},
+                         kPanel,
+                         height,
+                         exponent_adjustment({product.source, product.dest, phase}),
+                         product.dest});
     for (std::size_t y = 0; y < height; ++y) std::copy_n(block + y * kPanel, width, sums.data() + (row + y) * cols + col);
   });
 }

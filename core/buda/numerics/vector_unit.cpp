@@ -67,9 +67,8 @@ const VectorUnit* runnable_avx512_vector_unit() {
 
 const VectorUnit& best_vector_unit() {
   static const VectorUnit& best = []() -> const VectorUnit& {
-    if (uses_portable_versions()) return portable_vector_unit();
-    if (const VectorUnit* unit = runnable_avx512_vector_unit()) return *unit;
-    if (const VectorUnit* unit = runnable_avx2_vector_unit()) return *unit;
+    if (const VectorUnit* unit = runnable_avx512_vector_unit(); unit != nullptr && may_use(InstructionSet::avx512)) return *unit;
+    if (const VectorUnit* unit = runnable_avx2_vector_unit(); unit != nullptr && may_use(InstructionSet::avx2)) return *unit;
     return portable_vector_unit();
   }();
   return best;

@@ -161,32 +161,21 @@ void execute(Coprocessor& c, const Arithmetic& how, const Product& left_face, co
   const numerics::RightOperand& right = c.src_a.to_compute().right();
   const Product& p = left_face;
   const bool second = right_face == nullptr && p.a % 32 != 0;  // alone, and the right one
-  std::uint32_t* first_half = second ? nullptr : c.dest.row(how.wide, p.dest, kRows);
-  std::uint32_t* second_half = second                  ? c.dest.row(how.wide, p.dest, kRows)
-                               : right_face != nullptr ? c.dest.row(how.wide, right_face->dest, kRows)
-                                                       : nullptr;
-  std::uint32_t sums[kRows * numerics::kPanel];
-  for (std::size_t r = 0; r < kRows; ++r) {
-    std::uint32_t* to = sums + r * numerics::kPanel;
-    first_half != nullptr ? std::copy_n(first_half + r * kColumns, kColumns, to) : std::fill_n(to, kColumns, 0u);
-    second_half != nullptr ? std::copy_n(second_half + r * kColumns, kColumns, to + kColumns) : std::fill_n(to + kColumns, kColumns, 0u);
-  }
+  std::uint32_t nowhere[kRows * kColumns];                     // what the other half of a panel would get
+  std::uint32_t* beside = right_face != nullptr ? c.dest.row(how.wide, right_face->dest, kRows) : nowhere;
+  if (right_face == nullptr) std::fill(std::begin(nowhere), std::end(nowhere), 0u);
+  std::uint32_t* dest = c.dest.row(how.wide, p.dest, kRows);
   const std::size_t inner = p.a / 32 * 16;
-  numerics::MvmulStep step{right.exponents(0, inner),
-                           right.slices((p.phase & 1) != 0, 0, inner),
-                           left.exponents(p.b, 0),
-                           left.slices((p.phase & 2) != 0, p.b, 0),
-                           kColumns,
-                           sums,
-                           kRows,
-                           numerics::exponent_adjustment({how.source, how.dest, p.phase}),
-                           how.dest};
-  numerics::best_kernels().mvmul(step);
-  for (std::size_t r = 0; r < kRows; ++r) {
-    const std::uint32_t* from = sums + r * numerics::kPanel;
-    if (first_half != nullptr) std::copy_n(from, kColumns, first_half + r * kColumns);
-    if (second_half != nullptr) std::copy_n(from + kColumns, kColumns, second_half + r * kColumns);
-  }
+  numerics::best_kernels().mvmul({right.exponents(0, inner),
+                                  right.slices((p.phase & 1) != 0, 0, inner),
+                                  left.exponents(p.b, 0),
+                                  left.slices((p.phase & 2) != 0, p.b, 0),
+                                  kColumns,
+                                  {second ? beside : dest, second ? dest : beside},
+                                  kColumns,
+                                  kRows,
+                                  numerics::exponent_adjustment({how.source, how.dest, p.phase}),
+                                  how.dest});
 }
 
 // The one after `first` that can be executed with it: of the right face beside, unless one between them works on the same rows of the
