@@ -183,12 +183,12 @@ class PlanBuilder {
     if (possible.empty()) return out;
     DirectEpochs direct;
     std::map<std::int32_t, std::string> queued;
-    if (!objection_to(possible, out)) {
+    if (!try_direct(possible, out)) {
       direct = possible;
     } else {
       for (std::int32_t epoch : possible) {
         direct.insert(epoch);
-        const auto why = objection_to(direct, out);
+        const auto why = try_direct(direct, out);
         if (!why) continue;
         direct.erase(epoch);
         queued[epoch] = *why;
@@ -200,9 +200,9 @@ class PlanBuilder {
   }
 
  private:
-  // Takes the plan if it is at least as good as the best one so far; otherwise says why not. The estimate knows the way from core to core,
-  // but not how word of a new entry comes from a queue to its reader: a latency for each crossing.
-  std::optional<std::string> objection_to(const DirectEpochs& direct, BuiltPlan& best) const {
+  // Puts the plan with these epochs in the place of the best one so far if it is as good; otherwise says why it is not. The estimate knows
+  // the way from core to core, but not how word of a new entry comes from a queue to its reader: a latency for each crossing.
+  std::optional<std::string> try_direct(const DirectEpochs& direct, BuiltPlan& best) const {
     auto made = with(direct);
     if (!made) return made.failure().diagnostics().front().message;
     const std::int64_t cycles = made->report.totals.cycles;
