@@ -81,6 +81,10 @@ class Tools:
                 check_names(reports)
                 for rows in (1, 2):
                     self.try_ribbon(reports, rows, self.report(graph, "--policy", "ribbon", "--set", f"policy.ribbon.rows={rows}", *given))
+            # Halves of output buffers that an odd number of inputs would not fill.
+            for microbatch in (3, 5, 15):
+                self.netlist(graph, "--device", device, "--microbatch", str(microbatch))
+                run(self.bin / "netlist", "check", "--liveness", self.work / "n.yaml", "--device", device)
         self.try_seeds(graph)
 
     def try_ribbon(self, reports, rows, report):

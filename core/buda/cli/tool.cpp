@@ -123,11 +123,14 @@ Result<void> check_depfile(const CommonOptions& common, const ToolSpec& spec) {
 // Asked before the work, too: minutes of it would be lost on a product that has no place.
 Result<void> check_products(const ToolSpec& spec, const std::string& timeline, io::FileSystem& fs) {
   Failure failure;
-  std::set<std::string> missing;
+  std::set<std::string> missing, named;
   std::vector<std::string> products = spec.products ? spec.products() : std::vector<std::string>{};
   products.push_back(timeline);
   for (const std::string& path : products) {
-    if (path.empty() || path == io::kStdStream) continue;
+    if (path.empty()) continue;
+    if (!path.starts_with("/dev/") && !named.insert(std::filesystem::path(path).lexically_normal().string()).second)
+      failure.add(usage_error("CL010", cat("two products have the name '", path, "'; give each its own")));
+    if (path == io::kStdStream) continue;
     const std::string folder = std::filesystem::path(path).parent_path().string();
     if (fs.is_directory(path)) failure.add(input_error("IO002", {path}, cat("cannot be written: ", io::error_text(EISDIR))));
     if (folder.empty() || fs.is_directory(folder) || !missing.insert(folder).second) continue;

@@ -6,17 +6,19 @@
 #include <buda/liveness/queue_entries.hpp>
 #include <buda/netlist/check/check.hpp>
 #include <buda/netlist/model/index.hpp>
+#include <buda/netlist/model/output_buffer.hpp>
 
 #include <algorithm>
-#include <limits>
+#include <numeric>
 #include <optional>
+#include <vector>
 
 namespace buda::liveness {
 namespace {
 
 using netlist::Netlist;
 
-constexpr std::int64_t kMostTimes = 64;
+constexpr std::int64_t kMostTimes = 64, kMostValues = 1 << 20;
 constexpr std::size_t kMostBuffers = 8;  // of a cycle
 constexpr int kMostChanges = 4;
 
@@ -47,11 +49,16 @@ void apply(Netlist& netlist, const Change& change) {
   }
 }
 
-// The values of an option that can be tried, by number: 0 is what the netlist has.
-struct Values {
-  std::int64_t first = 1, unit = 1;
-  std::int64_t at(std::int64_t number) const { return first + number * unit; }
-};
+// The values of an option that can be tried, the first of which is what the netlist has.
+using Values = std::vector<std::int64_t>;
+
+// Of the size of an output's buffer, without those that break a rule.
+Values output_sizes(const netlist::Op& op, std::int64_t inputs) {
+  Values out = {op.buf_size_mb};
+  for (std::int32_t size = op.buf_size_mb + 1; size <= kMostTimes * std::max(op.buf_size_mb, 2); ++size)
+    if (!netlist::output_buffer_fault(size, std::max(op.block.t, 1), inputs)) out.push_back(size);
+  return out;
+}
 
 class Mending {
  public:
@@ -110,51 +117,58 @@ class Mending {
   }
 
   Values values_of(const FullBuffer& buffer) const {
-    if (buffer.kind != FullBuffer::Kind::output) return {buffer.capacity, 1};
-    for (const auto& graph : netlist_.graphs)
-      for (const auto& op : graph.ops)
-        if (op.name == buffer.op) return {std::max(op.buf_size_mb, 1) / 2 * 2, 2};  // above 1 in halves
-    return {};
+    if (buffer.kind == FullBuffer::Kind::output) {
+      for (const auto& graph : netlist_.graphs)
+        for (const auto& op : graph.ops)
+          if (op.name == buffer.op) return output_sizes(op, graph.input_count);
+    }
+    const std::int64_t first = std::max<std::int64_t>(buffer.capacity, 1);
+    Values out(static_cast<std::size_t>(std::min((kMostTimes - 1) * first, kMostValues)) + 1);
+    std::iota(out.begin(), out.end(), buffer.capacity);
+    return out;
   }
+  static Change to(const FullBuffer& buffer, std::int64_t value) { return {buffer.kind, buffer.op, buffer.operand, value}; }
 
-  // The smallest of the values between one that is not enough and one that is.
-  template <class F>
-  Change bisect(F&& change, std::int64_t too_few, std::int64_t enough) const {
+  // The smallest of the values between number `too_few`, which is not enough, and `enough`, which is.
+  Change bisect(const FullBuffer& buffer, const Values& values, std::size_t too_few, std::size_t enough) const {
     while (enough - too_few > 1) {
-      const std::int64_t between = too_few + (enough - too_few) / 2;
-      const auto decision = with(change(between));
+      const std::size_t between = too_few + (enough - too_few) / 2;
+      const auto decision = with(to(buffer, values[between]));
       (decision && !decision->deadlock ? enough : too_few) = between;
     }
-    return change(enough);
+    return to(buffer, values[enough]);
   }
 
   // Whether a larger buffer is enough, which is then among the changes. Else, if it moves the deadlock and none was kept before, it is
   // kept.
   bool enough(const FullBuffer& buffer, std::optional<Change>& kept, Deadlock& next) {
     const Values values = values_of(buffer);
-    auto change = [&](std::int64_t number) { return Change{buffer.kind, buffer.op, buffer.operand, values.at(number)}; };
-    std::int64_t too_few = 0, number = 1;
-    for (;; number *= 2) {
-      if (change(number).value > kMostTimes * std::max<std::int64_t>(values.first, values.unit)) return false;
-      auto decision = with(change(number));
-      if (!decision) return false;
+    // Those before `too_few` and it are not enough; `too_many` and those behind it cannot be.
+    std::size_t too_few = 0, too_many = values.size(), number = 1;
+    for (;; number = too_many == values.size() ? std::min(2 * number, too_many - 1) : too_few + (too_many - too_few) / 2) {
+      if (number <= too_few || number >= too_many) return false;
+      auto decision = with(to(buffer, values[number]));
+      if (!decision) {
+        too_many = number;
+        continue;
+      }
       if (!decision->deadlock) break;
       const auto& full = decision->deadlock->full;
       const bool moved = std::none_of(full.begin(), full.end(), [&](const FullBuffer& b) {
         return b.kind == buffer.kind && b.op == buffer.op && b.operand == buffer.operand;
       });
       if (moved && !full.empty() && !kept) {
-        kept = change(number);
+        kept = to(buffer, values[number]);
         next = std::move(*decision->deadlock);
       }
       too_few = number;
     }
-    changes_.push_back(bisect(change, too_few, number));
+    changes_.push_back(bisect(buffer, values, too_few, number));
     // Those before were doubled until they moved the deadlock.
     for (std::size_t i = 0; i < kept_.size(); ++i) {
-      auto earlier = [&](std::int64_t n) { return Change{kept_[i].kind, kept_[i].op, kept_[i].operand, values_of(kept_[i]).at(n)}; };
       const Values own = values_of(kept_[i]);
-      changes_[i] = bisect(earlier, 0, (changes_[i].value - own.first) / own.unit);
+      const auto chosen = std::find(own.begin(), own.end(), changes_[i].value);
+      if (chosen != own.end()) changes_[i] = bisect(kept_[i], own, 0, static_cast<std::size_t>(chosen - own.begin()));
     }
     return true;
   }

@@ -62,9 +62,10 @@ TEST(Liveness, PathsThatMeetAgainAreNamed) {
   EXPECT_GT(epoch.deadlock->loc.line, 0u);
 }
 
+constexpr const char* kPointers = "prologue: false, epilogue: false, zero: false, rd_ptr_local: 0, rd_ptr_global: 0";
+
 // A queue between two ops of an epoch: without updates of its header while the epoch runs it has to hold all inputs.
 std::string through_queue(int entries, int frees) {
-  const std::string pointers = "prologue: false, epilogue: false, zero: false, rd_ptr_local: 0, rd_ptr_global: 0";
   const std::string shape = "t: 1, mblock: [2, 2], ublock: [1, 1]", block = shape + ", ublock_order: r, buf_size_mb: 2";
   auto queue = [&](const char* name, const char* input, unsigned base, int count) {
     return queue_text(name, input, "grid_size: [1, 1], " + shape, 1, base, cat("type: queue, entries: ", count));
@@ -72,7 +73,7 @@ std::string through_queue(int entries, int frees) {
   return pipes::netlist_text(queue("x", "HOST", 0x20000000, 8) + queue("q", "a", 0x28000000, entries) + queue("y", "b", 0x30000000, 8),
                              op_text("a", "nop", "x", 1, "grid_loc: [0, 0], grid_size: [1, 1]", block) +
                                  op_text("b", "nop", "q", 1, "grid_loc: [1, 0], grid_size: [1, 1]", block),
-                             4, cat("x: {", pointers, "}, q: {", pointers, ", rd_ptr_autoinc: 1, global_rdptr_autoinc: ", frees, "}"));
+                             4, cat("x: {", kPointers, "}, q: {", kPointers, ", rd_ptr_autoinc: 1, global_rdptr_autoinc: ", frees, "}"));
 }
 
 TEST(Liveness, AQueueThatIsTooShortForTheInputs) {
@@ -82,6 +83,32 @@ TEST(Liveness, AQueueThatIsTooShortForTheInputs) {
   EXPECT_FALSE(only_epoch(through_queue(4, 0)).deadlock);
   // The header tells the writer of every entry that is read.
   EXPECT_FALSE(only_epoch(through_queue(2, 1)).deadlock);
+}
+
+// `t` results are reduced to one on the one path, and wait for it on the other.
+std::string reduced_beside(int t, int join_mblocks) {
+  const auto shape = [](int parts) { return cat("t: ", parts, ", mblock: [2, 2], ublock: [1, 1]"); };
+  const auto op = [&](const char* name, const char* type, const char* inputs, int count, int row, int parts, int mblocks,
+                      std::string more) {
+    return op_text(name, type, inputs, count, cat("grid_loc: [", row, ", 0], grid_size: [1, 1]"),
+                   cat(shape(parts), ", ublock_order: r, buf_size_mb: ", mblocks), more);
+  };
+  return pipes::netlist_text(queue_text("x", "HOST", "grid_size: [1, 1], " + shape(t), 1, 0x20000000) +
+                                 queue_text("y", "join", "grid_size: [1, 1], " + shape(t), 1, 0x30000000),
+                             op("fork", "nop", "x", 1, 0, t, 2, "") +
+                                 op("mid", "reduce", "fork", 1, 1, 1, 2, cat("attributes: {dim: z, type: max, z: ", t, "}")) +
+                                 op("join", "add", "fork, mid", 2, 2, t, join_mblocks, cat("input_1_tms: [broadcast: {z: ", t, "}]")),
+                             4, cat("x: {", kPointers, "}"));
+}
+
+// Twice as much as is needed does not fit, or breaks a rule.
+TEST(Liveness, ABufferOfWhichTheDoubleDoesNotFit) {
+  const EpochLiveness input = only_epoch(reduced_beside(140, 2));
+  ASSERT_TRUE(input.deadlock);
+  EXPECT_EQ(input.deadlock->hint, "op 'join': input_buf_min_size_tiles: [549, 0]");
+  const EpochLiveness output = only_epoch(reduced_beside(64, 128));
+  ASSERT_TRUE(output.deadlock);
+  EXPECT_EQ(output.deadlock->hint, "op 'fork': buf_size_mb: 64");
 }
 
 }  // namespace

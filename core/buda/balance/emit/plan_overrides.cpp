@@ -1,6 +1,7 @@
 // Overrides of all ops (legalize/overrides.hpp).
 #include <buda/balance/emit/plan_overrides.hpp>
 
+#include <buda/balance/legalize/shape_overrides.hpp>
 #include <buda/balance/problem/selection.hpp>
 #include <buda/base/text.hpp>
 #include <buda/tiling/flat_rows.hpp>
@@ -14,11 +15,6 @@ namespace {
 
 // It places one op after the other, and begins an epoch only where it has to.
 constexpr const char* kPolicyInOrder = "minimize_grid";
-
-template <class A, class B>
-std::string pair_text(A a, B b) {
-  return cat('[', a, ',', b, ']');
-}
 
 const char* yes_or_no(bool value) { return value ? "true" : "false"; }
 
@@ -47,19 +43,12 @@ bool has_constants(const OpSpec& spec) {
   return false;
 }
 
-std::map<std::string, std::string> overrides_of(const OpSpec& spec, const PlacedOp& placed) {
+OverrideTexts overrides_of(const OpSpec& spec, const PlacedOp& placed) {
   const OpModel& m = placed.model;
-  std::map<std::string, std::string> out = {
-      {"grid", pair_text(m.grid.rows, m.grid.cols)},
-      {"mblock", pair_text(m.block.mblock_m, m.block.mblock_n)},
-      {"ublock", pair_text(m.block.ublock_rt, m.block.ublock_ct)},
-      {"buf_size_mb", cat(m.buf_size_mb)},
-      {"t-stream", cuts_rows(m.stream.direction) ? pair_text(m.stream.parts, 1) : pair_text(1, m.stream.parts)},
-      {"place", pair_text(placed.place.at.row, placed.place.at.col)},
-      {"transpose", yes_or_no(placed.place.transposed)},
-  };
-  if (m.u_kt > 0) out["u_kt"] = cat(m.u_kt);
-  if (m.stream.parts > 1) out["t-stream-dir"] = direction_name(m.stream.direction);
+  OverrideTexts out = shape_overrides(m);
+  out["buf_size_mb"] = cat(m.buf_size_mb);
+  out["place"] = pair_override(placed.place.at.row, placed.place.at.col);
+  out["transpose"] = yes_or_no(placed.place.transposed);
   if (has_constants(spec)) out["resident-inputs"] = resident_inputs(spec, m);
   if (spec.selection && spec.selection->slices > 1) out["bands"] = cat(m.bands);
   if (std::string buffered = buffered_inputs(spec, m); !buffered.empty()) out["input-buffer-multiplier"] = std::move(buffered);

@@ -1,6 +1,7 @@
 // One part of an override after the other is left away.
 #include <buda/balance/legalize/nearest_legal.hpp>
 
+#include <buda/balance/legalize/shape_overrides.hpp>
 #include <buda/base/text.hpp>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 namespace buda::balance {
 namespace {
@@ -31,21 +33,28 @@ std::int64_t distance(const OpModel& model, const OpOverride& overrides) {
   return out;
 }
 
-// With what the user asked for and the text of a model leaves out.
-std::string text_of(const OpModel& model, const OpOverride& overrides) {
-  std::string out = model.text();
-  if (overrides.buf_size_mb) out += cat(", buf_size_mb ", model.buf_size_mb);
-  if (overrides.bands && model.bands == 1) out += ", 1 band";
-  return out;
+std::string options_text(const OpSpec& spec, const OverrideTexts& texts) {
+  std::vector<std::string> out;
+  for (const auto& [key, value] : texts) out.push_back(cat("--set op.", spec.node_name, '.', key, '=', value));
+  return join(out, " ");
 }
 
-std::string text_of(const BufferedInputs& inputs) {
+// Its shape, and what the user asked for beside that.
+std::string options_text(const OpSpec& spec, const OpModel& model, const OpOverride& overrides) {
+  OverrideTexts texts = shape_overrides(model);
+  if (model.stream.parts == 1 && !overrides.stream) texts.erase("t-stream");
+  if (overrides.buf_size_mb) texts["buf_size_mb"] = cat(model.buf_size_mb);
+  if (overrides.bands || model.bands > 1) texts["bands"] = cat(model.bands);
+  return options_text(spec, texts);
+}
+
+std::string options_text(const OpSpec& spec, const BufferedInputs& inputs) {
   std::vector<std::string> out;
   for (const auto& [operand, count] : inputs) out.push_back(cat(operand, ':', count));
-  return cat("input-buffer-multiplier ", join(out, ","));
+  return options_text(spec, {{"input-buffer-multiplier", join(out, ",")}});
 }
 
-std::vector<NearChoice> nearest_models(const std::vector<OpModel>& models, const OpOverride& overrides) {
+std::vector<NearChoice> nearest_models(const OpSpec& spec, const std::vector<OpModel>& models, const OpOverride& overrides) {
   std::vector<const OpModel*> near;
   for (const OpModel& m : models) near.push_back(&m);
   std::stable_sort(near.begin(), near.end(),
@@ -53,7 +62,7 @@ std::vector<NearChoice> nearest_models(const std::vector<OpModel>& models, const
   std::vector<NearChoice> out;
   std::map<std::string, std::size_t> known;
   for (const OpModel* m : near) {
-    std::string text = text_of(*m, overrides);
+    std::string text = options_text(spec, *m, overrides);
     const auto [at, is_new] = known.emplace(text, out.size());
     if (is_new) {
       OpOverride kept;
@@ -69,7 +78,8 @@ std::vector<NearChoice> nearest_models(const std::vector<OpModel>& models, const
 }
 
 // Places at which some of the models have room, each with those models.
-std::vector<NearChoice> nearest_places(const std::vector<OpModel>& models, const OpOverride& overrides, GridShape chip) {
+std::vector<NearChoice> nearest_places(const OpSpec& spec, const std::vector<OpModel>& models, const OpOverride& overrides,
+                                       GridShape chip) {
   const GridCoord wanted = *overrides.place;
   std::set<std::tuple<std::int32_t, std::int32_t, std::int32_t>> places;  // distance, row, column
   for (const OpModel& m : models)
@@ -80,7 +90,7 @@ std::vector<NearChoice> nearest_places(const std::vector<OpModel>& models, const
     }
   std::vector<NearChoice> out;
   for (const auto& [far, row, col] : places) {
-    NearChoice choice{cat("place [", row, ',', col, ']'), overrides, {}};
+    NearChoice choice{options_text(spec, {{"place", pair_override(row, col)}}), overrides, {}};
     choice.overrides.place = GridCoord{row, col};
     const PlaceRule rule = choice.overrides.place_rule(false);
     std::copy_if(models.begin(), models.end(), std::back_inserter(choice.models),
@@ -104,7 +114,8 @@ std::vector<NearChoice> smaller_numbers(std::int32_t most, With&& with) {
     (with(middle).models.empty() ? too_large : fits) = middle;
   }
   std::vector<NearChoice> out;
-  for (; fits > 0; fits /= 2) out.push_back(with(fits));
+  for (; fits > 0; fits /= 2)
+    if (NearChoice choice = with(fits); !choice.models.empty()) out.push_back(std::move(choice));
   return out;
 }
 
@@ -115,7 +126,7 @@ std::vector<NearChoice> smaller_inputs(const OpSpec& spec, const OpOverride& ove
   return smaller_numbers(largest, [&](std::int32_t most) {
     NearChoice out{"", overrides, {}};
     out.overrides.buffered_inputs = at_most(overrides.buffered_inputs, most);
-    out.text = text_of(out.overrides.buffered_inputs);
+    out.text = options_text(spec, out.overrides.buffered_inputs);
     out.models = legal_models(with_buffered_inputs(spec, out.overrides.buffered_inputs), device, options, &overrides).models;
     return out;
   });
@@ -123,12 +134,16 @@ std::vector<NearChoice> smaller_inputs(const OpSpec& spec, const OpOverride& ove
 
 std::vector<NearChoice> smaller_output(const OpSpec& spec, const OpOverride& overrides, const device::DeviceDescriptor& device,
                                        const ModelOptions& options) {
-  return smaller_numbers(*overrides.buf_size_mb, [&](std::int32_t size) {
-    NearChoice out{cat("buf_size_mb ", size), overrides, {}};
+  const auto with = [&](std::int32_t size) {
+    NearChoice out{options_text(spec, {{"buf_size_mb", cat(size)}}), overrides, {}};
     out.overrides.buf_size_mb = size;
     out.models = legal_models(spec, device, options, &out.overrides).models;
     return out;
-  });
+  };
+  // In halves, and then as one.
+  std::vector<NearChoice> out = smaller_numbers((*overrides.buf_size_mb + 1) / 2, [&](std::int32_t half) { return with(2 * half); });
+  if (NearChoice single = with(1); !single.models.empty()) out.push_back(std::move(single));
+  return out;
 }
 
 }  // namespace
@@ -145,13 +160,13 @@ std::vector<NearChoice> nearest_choices(const OpSpec& spec, const OpOverride& ov
     OpOverride anywhere = overrides;
     anywhere.place.reset();
     if (const LegalModels legal = legal_models(spec, device, options, &anywhere); !legal.models.empty())
-      return nearest_places(legal.models, overrides, device.grid());
+      return nearest_places(spec, legal.models, overrides, device.grid());
   }
   if (!overrides.buffered_inputs.empty())
     if (auto smaller = smaller_inputs(spec, overrides, device, options); !smaller.empty()) return smaller;
   if (overrides.buf_size_mb)
     if (auto smaller = smaller_output(spec, overrides, device, options); !smaller.empty()) return smaller;
-  return nearest_models(legal_models(with_buffered_inputs(spec, {}), device, options, nullptr).models, overrides);
+  return nearest_models(spec, legal_models(with_buffered_inputs(spec, {}), device, options, nullptr).models, overrides);
 }
 
 }  // namespace buda::balance

@@ -14,7 +14,7 @@ namespace buda::balance {
 
 // What the user may write instead, and what follows from it.
 struct NearChoice {
-  std::string text;             // "grid 7x2, mblock 2x1, ublock 7x1", "place [7,0]", "input-buffer-multiplier 0:36"
+  std::string text;             // "--set op.fc1.grid=[7,2] --set op.fc1.mblock=[2,1] --set op.fc1.ublock=[7,1]"
   OpOverride overrides;         // of the op
   std::vector<OpModel> models;  // that this leaves
 };

@@ -4,6 +4,7 @@
 #include <buda/balance/problem/selection.hpp>
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
+#include <buda/netlist/model/output_buffer.hpp>
 
 #include <algorithm>
 #include <array>
@@ -133,6 +134,7 @@ std::string store(std::string_view key, const std::string& value, OpOverride& ou
   if (key == "buf_size_mb") {
     auto n = positive(value);
     if (!n) return want("a positive integer");
+    if (auto why = netlist::output_buffer_fault(*n, 1, 1)) return *why;
     out.buf_size_mb = *n;
     return "";
   }
@@ -336,7 +338,9 @@ Result<std::vector<OpOverride>> parse_overrides(const Problem& problem, const st
 Diagnostic illegal_override(const OpSpec& spec, const OpOverride& overrides, const std::vector<std::string>& nearest,
                             const device::DeviceDescriptor& device) {
   std::string why = broken_rule(spec, overrides, device);
-  if (why.empty()) why = "it needs more than a core has";
+  if (why.empty())
+    why = overrides.buf_size_mb ? "it needs more than a core has, or not all inputs of an epoch fill its halves"
+                                : "it needs more than a core has";
   Diagnostic d = usage_error("BL023", cat(join(overrides.given, ", "), " is illegal for op '", spec.label, "': ", why));
   d.node = spec.node_name;
   if (!nearest.empty()) d.hint = cat("nearest legal: ", join(nearest, "; "));

@@ -7,6 +7,7 @@
 #include <buda/balance/models/sparse.hpp>
 #include <buda/base/checked.hpp>
 #include <buda/cost/kernel_cycles.hpp>
+#include <buda/netlist/model/output_buffer.hpp>
 #include <buda/netlist/text/parse.hpp>
 #include <buda/tiling/flat_rows.hpp>
 
@@ -146,6 +147,7 @@ void Candidates::keep_residents(OpModel& model) const {
 
 bool Candidates::fits_with(OpModel& model, std::int64_t mblocks, Usage& l1) const {
   model.buf_size_mb = static_cast<std::int32_t>(std::min<std::int64_t>(mblocks, netlist::kMostDimension));
+  if (netlist::output_buffer_fault(model.buf_size_mb, model.block.t, options_.inputs_per_epoch)) return false;
   keep_residents(model);
   l1 = l1_of(model);
   return room_.holds(l1);
@@ -170,6 +172,10 @@ bool Candidates::offer(OpModel model) {
   const std::int64_t wanted = model.stream.parts > 1 ? model.block.t : spec_.depth;
   Usage l1;
   if (overrides_ != nullptr && overrides_->buf_size_mb) {
+    if (netlist::output_buffer_fault(*overrides_->buf_size_mb, model.block.t, options_.inputs_per_epoch)) {
+      out_.rejections.count(Rejection::override);
+      return false;
+    }
     if (fits_with(model, *overrides_->buf_size_mb, l1)) return keep(model, l1);
     out_.rejections.count(Rejection::l1, model, std::move(l1));
     return false;
@@ -202,7 +208,9 @@ bool Candidates::leaves_room(const OpModel& model, Usage& l1) const {
 void Candidates::deepen(OpModel& model, Usage& l1) const {
   if (options_.inputs_per_epoch < 2) return;
   OpModel deeper = model;
-  deeper.buf_size_mb = static_cast<std::int32_t>(std::min(kMostResultsHeld, options_.inputs_per_epoch / 2 * 2));
+  // Each half has to be filled by the last input, too.
+  const bool is_even = options_.inputs_per_epoch % 2 == 0;
+  deeper.buf_size_mb = is_even ? static_cast<std::int32_t>(std::min(kMostResultsHeld, options_.inputs_per_epoch)) : 2;
   if (model.block.t == 1 && model.buf_size_mb < deeper.buf_size_mb && leaves_room(deeper, l1)) model = deeper;
   deeper = model;
   deeper.held_inputs = 1;

@@ -1,7 +1,9 @@
 // What every op has to fulfil, apart from formats: counts, blocks, destination register, and what attributes ask for.
 #include <buda/netlist/check/check_context.hpp>
+#include <buda/netlist/model/output_buffer.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace buda::netlist {
 namespace {
@@ -48,15 +50,8 @@ void check_blocks(CheckContext& ctx, const Graph& graph, const Op& op) {
                                             " tiles, in the destination register, which holds ", room, " of ", format_name(op.acc_format)));
     needs(d, "dest tiles", static_cast<std::uint64_t>(row), static_cast<std::uint64_t>(room));
   }
-  std::int64_t half = op.single_buffer_mblocks();
-  if (op.buf_size_mb < 1) {
-    ctx.op_error("NL304", op, Field::buf_size_mb, "buf_size_mb is 0; an output buffer holds at least one mblock");
-  } else if (op.buf_size_mb > 1 && op.buf_size_mb % 2 != 0) {
-    ctx.op_error("NL304", op, Field::buf_size_mb,
-                 cat("buf_size_mb is ", op.buf_size_mb, "; above 1 it counts both halves of a double buffer and is even"));
-  } else if (half % b.t != 0 && b.t % half != 0 && half < std::int64_t{graph.input_count} * b.t) {
-    ctx.op_error("NL304", op, Field::buf_size_mb, cat("a half buffer of ", half, " mblocks and t of ", b.t, " have to divide one another"));
-  }
+  if (auto why = output_buffer_fault(op.buf_size_mb, b.t, graph.input_count))
+    ctx.op_error("NL304", op, Field::buf_size_mb, std::move(*why));
   if (op.tile_dim != TileDim{} && !ctx.device.features.small_tiles)
     ctx.op_error("NL209", op, Field::tile_dim, cat(ctx.device.arch, " has tiles of 32x32 only"));
   if (class_of(op).row_major && op.ublock_order != UblockOrder::r)

@@ -70,7 +70,7 @@ constexpr Rule kRules[] = {
     {"NL301", kMapping, "Ops are placed on workers that exist; ethernet_datacopy on Ethernet cores, where the device has them."},
     {"NL302", kMapping, "Ops of a graph do not overlap."},
     {"NL303", kMapping, "A ublock fits one half of the destination register."},
-    {"NL304", kMapping, "buf_size_mb is 1 or even; half of it and t divide one another."},
+    {"NL304", kMapping, "buf_size_mb is 1 or even; half of it and t divide one another, and it divides all mblocks of a run."},
     {"NL305", kMapping, "ublock_order of a matmul is r."},
     {"NL306", kMapping, "m_k and u_kt of a matmul are at least 1."},
     {"NL307", kComputation, "accumulate and identity exclude each other."},
