@@ -56,7 +56,7 @@ Result<BuiltNetlist> build(Problem& problem, const Choice& choice, const Setting
   BUDA_ASSIGN(QueueSet queues, make_queues(problem, choice, options.queues, direct));
   BUDA_ASSIGN(BuiltNetlist built, build_netlist(problem, choice, std::move(queues), options.queues));
   if (options.forked_inputs) fork_dram_inputs(built.netlist, built.queues);
-  BUDA_ASSIGN(built.laid_out, lay_out(built.netlist, *problem.device, options.links, host));
+  BUDA_ASSIGN(built.laid_out, lay_out_with_room(built.netlist, *problem.device, options.links, host));
   return built;
 }
 

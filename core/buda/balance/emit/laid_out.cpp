@@ -2,12 +2,15 @@
 #include <buda/balance/emit/laid_out.hpp>
 
 #include <buda/balance/cost/measure_loads.hpp>
+#include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
 #include <buda/device/cluster.hpp>
 #include <buda/netlist/check/validate.hpp>
+#include <buda/overlay/l1/l1_map.hpp>
 #include <buda/overlay/usage.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 namespace buda::balance {
@@ -55,7 +58,40 @@ void add_usages(const overlay::EpochUsage& epoch, LaidOutUsages& out) {
   }
 }
 
+// What a finding says in numbers.
+std::int64_t needed(const Diagnostic& d) {
+  const auto found = std::find_if(d.data.begin(), d.data.end(), [](const auto& fact) { return fact.first == "needed"; });
+  return found == d.data.end() ? 0 : std::atoll(found->second.c_str());
+}
+
+// False where something else than programs is too large, or no op can have more room.
+bool enlarge_programs(netlist::Netlist& netlist, const Failure& failure, const device::DeviceDescriptor& device) {
+  std::map<std::string, std::int64_t> phases;  // by op
+  for (const Diagnostic& d : failure.diagnostics()) {
+    if (d.code != "OV011") return false;
+    phases[d.node] = std::max(phases[d.node], needed(d));
+  }
+  bool larger = false;
+  for (netlist::Graph& graph : netlist.graphs)
+    for (netlist::Op& op : graph.ops) {
+      const auto found = phases.find(op.name);
+      if (found == phases.end()) continue;
+      const std::int64_t bytes = align_up(found->second * device.streams.bytes_per_phase, overlay::kProgramStep);
+      if (bytes <= op.overlay_size || bytes > (1 << 30)) return false;
+      op.overlay_size = static_cast<std::int32_t>(bytes);
+      larger = true;
+    }
+  return larger;
+}
+
 }  // namespace
+
+Result<LaidOut> lay_out_with_room(netlist::Netlist& netlist, const device::DeviceDescriptor& device, const device::Cluster& cluster,
+                                  Host& host) {
+  auto made = lay_out(netlist, device, cluster, host);
+  while (!made && enlarge_programs(netlist, made.failure(), device)) made = lay_out(netlist, device, cluster, host);
+  return made;
+}
 
 Result<LaidOut> lay_out(const netlist::Netlist& netlist, const device::DeviceDescriptor& device, const device::Cluster& cluster,
                         Host& host) {

@@ -34,6 +34,11 @@ struct LaidOut {
 Result<LaidOut> lay_out(const netlist::Netlist& netlist, const device::DeviceDescriptor& device, const device::Cluster& cluster,
                         Host& host);
 
+// The same, where ops whose stream programs have more phases than expected get the room for them (overlay_size) if L1 has it. Numbers of
+// inputs that go together with nothing make phases that the usages of ops do not foresee.
+Result<LaidOut> lay_out_with_room(netlist::Netlist& netlist, const device::DeviceDescriptor& device, const device::Cluster& cluster,
+                                  Host& host);
+
 }  // namespace buda::balance
 
 #pragma GCC visibility pop
