@@ -55,7 +55,8 @@ using Values = std::vector<std::int64_t>;
 // Of the size of an output's buffer, without those that break a rule.
 Values output_sizes(const netlist::Op& op, std::int64_t inputs) {
   Values out = {op.buf_size_mb};
-  for (std::int32_t size = op.buf_size_mb + 1; size <= kMostTimes * std::max(op.buf_size_mb, 2); ++size)
+  const std::int64_t most = std::min(kMostTimes * std::max(op.buf_size_mb, 2), op.buf_size_mb + kMostValues);
+  for (std::int32_t size = op.buf_size_mb + 1; size <= most; ++size)
     if (!netlist::output_buffer_fault(size, std::max(op.block.t, 1), inputs)) out.push_back(size);
   return out;
 }
