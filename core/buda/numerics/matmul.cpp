@@ -67,7 +67,7 @@ void multiply_with(const Kernels& kernels, const Product& product, const LeftOpe
   parallel_for(threads, row_tasks * right.panels(), [&](std::size_t task) {
     const std::size_t panel = task / row_tasks, row = task % row_tasks * kRows, col = panel * kPanel;
     const std::size_t height = std::min(kRows, rows - row), width = std::min(kPanel, cols - col);
-    std::uint32_t block[kRows * kPanel] = {};
+    alignas(64) std::uint32_t block[kRows * kPanel] = {};
     for (std::size_t y = 0; y < height; ++y) std::copy_n(sums.data() + (row + y) * cols + col, width, block + y * kPanel);
     for (std::size_t tile = first; tile < first + count; tile += product.tile)
       for (unsigned phase : product.phases)

@@ -5,13 +5,13 @@
 // depend on each other, so that the order of rows, columns and threads makes no difference.
 #pragma once
 
+#include <buda/base/line_vector.hpp>
 #include <buda/numerics/kernels.hpp>
 #include <buda/numerics/matrix_unit.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #pragma GCC visibility push(default)
 
@@ -31,7 +31,7 @@ class LeftOperand {
 
  private:
   std::size_t inner_ = 0;
-  std::vector<std::int16_t> exponents_, high_, low_;
+  LineVector<std::int16_t> exponents_, high_, low_;
 };
 
 // The right operand, which goes through SrcA: inner x cols source words, row-major. Kept as panels of kPanel columns, filled up with zeros.
@@ -51,7 +51,7 @@ class RightOperand {
 
  private:
   std::size_t cols_ = 0, inner_ = 0;
-  std::vector<std::int16_t> exponents_, high_, low_;
+  LineVector<std::int16_t> exponents_, high_, low_;
 };
 
 struct Product {

@@ -161,7 +161,7 @@ void execute(Coprocessor& c, const Arithmetic& how, const Product& left_face, co
   const numerics::RightOperand& right = c.src_a.to_compute().right();
   const Product& p = left_face;
   const bool second = right_face == nullptr && p.a % 32 != 0;  // alone, and the right one
-  std::uint32_t nowhere[kRows * kColumns];                     // what the other half of a panel would get
+  alignas(64) std::uint32_t nowhere[kRows * kColumns];         // what the other half of a panel would get
   std::uint32_t* beside = right_face != nullptr ? c.dest.row(how.wide, right_face->dest, kRows) : nowhere;
   if (right_face == nullptr) std::fill(std::begin(nowhere), std::end(nowhere), 0u);
   std::uint32_t* dest = c.dest.row(how.wide, p.dest, kRows);

@@ -19,7 +19,7 @@ inline constexpr std::size_t kColumns = 16, kSourceRows = 64, kDestRows = 1024;
 // One of the two banks of SrcA or SrcB. It belongs to an unpacker until that makes it valid, and then to the matrix unit until that clears
 // it.
 struct SourceBank {
-  std::array<std::uint32_t, kSourceRows* kColumns> words = {};
+  alignas(64) std::array<std::uint32_t, kSourceRows* kColumns> words = {};
   bool valid = false;
   Cycle since = 0;  // it belongs to the one or the other
 
@@ -102,8 +102,8 @@ class DestRegister {
  private:
   static constexpr std::size_t kBlock = 16;  // rows of 16 bits
   std::uint64_t used_ = 0;                   // blocks in which not all may be zero: kernels clear halves and use little of them
-  std::array<std::uint32_t, kDestRows* kColumns> narrow_ = {};
-  std::array<std::uint32_t, kDestRows / 2 * kColumns> wide_ = {};
+  alignas(64) std::array<std::uint32_t, kDestRows* kColumns> narrow_ = {};
+  alignas(64) std::array<std::uint32_t, kDestRows / 2 * kColumns> wide_ = {};
 };
 
 }  // namespace buda::tensix
