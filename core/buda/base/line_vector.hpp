@@ -6,6 +6,8 @@
 #include <new>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda {
 
 template <class T>
@@ -26,3 +28,5 @@ template <class T>
 using LineVector = std::vector<T, LineAllocator<T>>;
 
 }  // namespace buda
+
+#pragma GCC visibility pop
