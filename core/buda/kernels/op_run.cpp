@@ -271,11 +271,12 @@ using Programs = std::array<Executable, kThreads>;
 std::variant<Programs, std::string> programs_of(const CompiledKernel& kernel, const device::L1Map& l1) {
   Programs out;
   for (std::size_t t = 0; t < kThreads; ++t) {
-    auto program = parse_executable(kernel.executables[t].view(), cat(kernel.id, '/', kThreadNames[t], ".elf"));
-    if (!program) return program.failure().diagnostics().front().message;
+    const std::string file = cat(kernel.id, '/', kThreadNames[t], ".elf");
+    auto program = parse_executable(kernel.executables[t].view(), file);
+    if (!program) return cat("kernel '", file, "': ", program.failure().diagnostics().front().message);
     for (const Segment& s : program->segments)
       if (s.address >= l1.operands_begin || s.memory_bytes > l1.operands_begin - s.address)
-        return cat("the program of its ", kThreadNames[t], " thread is not where programs are in L1");
+        return cat("kernel '", file, "' is not where programs are in L1");
     out[t] = std::move(*program);
   }
   return out;

@@ -17,6 +17,16 @@ schema::OptionSpec option(std::string name, schema::OptionType type, std::string
   return spec;
 }
 
+// What cannot be had of kernels that are compiled already.
+std::vector<std::string_view> for_compiling(const BuildOptions& build) {
+  std::vector<std::string_view> out;
+  if (build.compiler != Compiler::any) out.push_back("cxx");
+  if (build.prints) out.push_back("dprint");
+  if (build.zones) out.push_back("zones");
+  if (!build.packages.empty()) out.push_back("kernel-path");
+  return out;
+}
+
 }  // namespace
 
 std::vector<schema::OptionSpec> source_options() {
@@ -51,7 +61,13 @@ Result<KernelSet> kernels_for(const netlist::Netlist& netlist, const std::map<st
     d.hint = "--target golden --set target.golden.mode=bits";
     return d;
   }
-  if (!source.folder.empty()) return read_kernels(source.folder, host);
+  if (!source.folder.empty()) {
+    const auto ignored = for_compiling(source.build);
+    if (ignored.empty()) return read_kernels(source.folder, host);
+    return usage_error(
+        "KC013", cat("option '", ignored.front(), "' is for kernels that are compiled, and option 'kernels' names compiled ones, in '",
+                     source.folder, "': leave out one of the two"));
+  }
   if (!in_image.empty() && source.build.packages.empty() && !source.build.prints && !source.build.zones)
     return read_kernels(in_image, "the image's kernels");
   return build_kernels(netlist, source.build, host);
