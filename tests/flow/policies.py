@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Every policy does what its name says, and none is much better than the default, by the placement reports of the models of tests/models.
+"""Every policy does what its name says, and none is much better than the default, by the placement reports of the models of tests/models;
+and plans for odd numbers of inputs cannot deadlock.
 
     policies.py BUILD_DIR SOURCE_DIR [MODEL.onnx ...]
 """

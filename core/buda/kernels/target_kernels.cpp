@@ -3,6 +3,8 @@
 
 #include <buda/base/text.hpp>
 
+#include <optional>
+#include <string_view>
 #include <utility>
 
 namespace buda::kernels {
@@ -17,14 +19,13 @@ schema::OptionSpec option(std::string name, schema::OptionType type, std::string
   return spec;
 }
 
-// What cannot be had of kernels that are compiled already.
-std::vector<std::string_view> for_compiling(const BuildOptions& build) {
-  std::vector<std::string_view> out;
-  if (build.compiler != Compiler::any) out.push_back("cxx");
-  if (build.prints) out.push_back("dprint");
-  if (build.zones) out.push_back("zones");
-  if (!build.packages.empty()) out.push_back("kernel-path");
-  return out;
+// The first of the given options that kernels which are compiled already cannot follow.
+std::optional<std::string_view> option_for_compiling(const BuildOptions& build) {
+  if (build.compiler != Compiler::any) return "cxx";
+  if (build.prints) return "dprint";
+  if (build.zones) return "zones";
+  if (!build.packages.empty()) return "kernel-path";
+  return std::nullopt;
 }
 
 }  // namespace
@@ -62,11 +63,11 @@ Result<KernelSet> kernels_for(const netlist::Netlist& netlist, const std::map<st
     return d;
   }
   if (!source.folder.empty()) {
-    const auto ignored = for_compiling(source.build);
-    if (ignored.empty()) return read_kernels(source.folder, host);
-    return usage_error(
-        "KC013", cat("option '", ignored.front(), "' is for kernels that are compiled, and option 'kernels' names compiled ones, in '",
-                     source.folder, "': leave out one of the two"));
+    const auto ignored = option_for_compiling(source.build);
+    if (!ignored) return read_kernels(source.folder, host);
+    return usage_error("KC013",
+                       cat("option '", *ignored, "' is for kernels that are compiled, and option 'kernels' names compiled ones, in '",
+                           source.folder, "': leave out one of the two"));
   }
   if (!in_image.empty() && source.build.packages.empty() && !source.build.prints && !source.build.zones)
     return read_kernels(in_image, "the image's kernels");

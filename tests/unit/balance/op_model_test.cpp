@@ -253,7 +253,7 @@ TEST(Overrides, IllegalOnesAreExplainedWithTheNearestLegal) {
   Diagnostic d = illegal({{"fc1.grid", "[4,4]"}});
   EXPECT_EQ(d.fault, Fault::usage);
   EXPECT_THAT(d.message, AllOf(HasSubstr("op.fc1.grid=[4,4]"), HasSubstr("grid 4x4 does not divide the result's 6x8 tiles")));
-  EXPECT_THAT(d.hint, HasSubstr("nearest legal: --set op.fc1.grid=[3,4] --set"));
+  EXPECT_THAT(d.hint, HasSubstr("nearest legal: --set 'op.fc1.grid=[3,4]' --set"));
   EXPECT_THAT(illegal({{"fc1.grid", "[10,8]"}}).message, HasSubstr("grid 10x8 does not fit n150 (9x8 workers)"));
   EXPECT_THAT(illegal({{"fc1.ublock", "[3,4]"}}).message,
               HasSubstr("a ublock of 12 tiles does not fit the destination register, which holds 8 of Float16_b"));

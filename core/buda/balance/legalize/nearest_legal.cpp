@@ -3,6 +3,7 @@
 
 #include <buda/balance/legalize/shape_overrides.hpp>
 #include <buda/base/text.hpp>
+#include <buda/io/process.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -34,9 +35,12 @@ std::int64_t distance(const OpModel& model, const OpOverride& overrides) {
 }
 
 std::string options_text(const OpSpec& spec, const OverrideTexts& texts) {
-  std::vector<std::string> out;
-  for (const auto& [key, value] : texts) out.push_back(cat("--set op.", spec.node_name, '.', key, '=', value));
-  return join(out, " ");
+  std::vector<std::string> words;
+  for (const auto& [key, value] : texts) {
+    words.push_back("--set");
+    words.push_back(cat("op.", spec.node_name, '.', key, '=', value));
+  }
+  return io::shell_line(words);
 }
 
 // Its shape, and what the user asked for beside that.

@@ -14,7 +14,7 @@ namespace buda::balance {
 
 // What the user may write instead, and what follows from it.
 struct NearChoice {
-  std::string text;             // "--set op.fc1.grid=[7,2] --set op.fc1.mblock=[2,1] --set op.fc1.ublock=[7,1]"
+  std::string text;             // "--set op.fc1.u_kt=8 --set 'op.fc1.grid=[7,2]'"
   OpOverride overrides;         // of the op
   std::vector<OpModel> models;  // that this leaves
 };

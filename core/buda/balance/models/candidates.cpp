@@ -208,9 +208,8 @@ bool Candidates::leaves_room(const OpModel& model, Usage& l1) const {
 void Candidates::deepen(OpModel& model, Usage& l1) const {
   if (options_.inputs_per_epoch < 2) return;
   OpModel deeper = model;
-  // Each half has to be filled by the last input, too.
-  const bool is_even = options_.inputs_per_epoch % 2 == 0;
-  deeper.buf_size_mb = is_even ? static_cast<std::int32_t>(std::min(kMostResultsHeld, options_.inputs_per_epoch)) : 2;
+  deeper.buf_size_mb = static_cast<std::int32_t>(std::min(kMostResultsHeld, options_.inputs_per_epoch / 2 * 2));
+  while (netlist::output_buffer_fault(deeper.buf_size_mb, 1, options_.inputs_per_epoch)) deeper.buf_size_mb -= 2;
   if (model.block.t == 1 && model.buf_size_mb < deeper.buf_size_mb && leaves_room(deeper, l1)) model = deeper;
   deeper = model;
   deeper.held_inputs = 1;
