@@ -21,8 +21,9 @@ void declare(cli::OptionSet& set, Options& o) {
   set.text("target", o.target, "NAME",
            "executes the model; --list-plugins lists the targets, cpu evaluates graphs; default: golden, for a graph cpu");
   cli::declare_device(set, o.device, "device descriptor; default: that of the image, or the one that the plan names");
-  set.choice("formats", o.formats, {"fp32", "exact"},
-             "how a graph is evaluated: fp32: in full precision; exact: in the data formats and the precision that the optimizer chose");
+  set.choice("formats", o.formats, {"fp32", "bfloat16", "exact"},
+             "how a graph is evaluated: fp32: in full precision; bfloat16: weights, inputs and the result of each op rounded to bfloat16, "
+             "sums in fp32; exact: in the data formats and the precision that the optimizer chose");
   set.path("streams", o.streams, "DIR",
            "stream programs, for a target that executes them: DIR/temporal_epoch_N/overlay/blob.json; default: those of the image, "
            "otherwise they are compiled from the netlist");

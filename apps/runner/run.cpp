@@ -201,7 +201,9 @@ class Runner {
     if (!o_.telemetry.empty())
       return usage_error("RN001", "option --telemetry: a graph runs without a device, of which nothing can be told");
     if (!o_.trace.empty()) return usage_error("RN001", "option --trace: a graph runs without a device, so there is nothing to trace");
-    const auto arithmetic = o_.formats == "exact" ? runtime::Arithmetic::exact : runtime::Arithmetic::fp32;
+    const auto arithmetic = o_.formats == "exact"      ? runtime::Arithmetic::exact
+                            : o_.formats == "bfloat16" ? runtime::Arithmetic::bfloat16
+                                                       : runtime::Arithmetic::fp32;
     auto read_inputs = [&](std::vector<std::string> names) { return read_named(host_, o_.inputs, input_side(std::move(names))); };
     BUDA_ASSIGN(auto done, evaluate_graph(bytes, o_.model, arithmetic, read_inputs, host_));
     output_order_ = std::move(done.outputs);

@@ -1,4 +1,5 @@
 // The evaluator of ops, batch by batch.
+#include <buda/runtime/bfloat16_values.hpp>
 #include <buda/runtime/graph_run.hpp>
 
 #include <buda/graph/graph.hpp>
@@ -71,6 +72,13 @@ class GraphPorts {
 Result<GraphRun> run_graph(Graph graph, const NamedTensors& inputs, Host& host, Arithmetic arithmetic) {
   BUDA_TRY(ops::infer_types(graph));
   BUDA_TRY(ops::check(graph));
+  ops::EvaluateOptions options;
+  options.threads = host.threads;
+  const bool in_bfloat16 = arithmetic == Arithmetic::bfloat16;
+  if (in_bfloat16) {
+    BUDA_TRY(round_weights_to_bfloat16(graph));
+    round_results_to_bfloat16(options);
+  }
   GraphPorts io(graph);
   BUDA_ASSIGN(auto loopbacks, graph::loopbacks(graph));
   io.add_states(loopbacks, graph);
@@ -91,8 +99,10 @@ Result<GraphRun> run_graph(Graph graph, const NamedTensors& inputs, Host& host, 
     BUDA_ASSIGN(auto tensor, with_dtype(port, inputs.at(port.tensor->name)));
     given.emplace(port.tensor->name, std::move(tensor));
   }
-  ops::EvaluateOptions options;
-  options.threads = host.threads;
+  if (in_bfloat16) {
+    round_to_bfloat16(given);
+    round_to_bfloat16(states);
+  }
   const auto evaluate = arithmetic == Arithmetic::exact ? &ops::evaluate_graph_in_formats : &ops::evaluate_graph;
   if (out.batches.rows == 0) {
     given.merge(states);

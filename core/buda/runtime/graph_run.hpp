@@ -19,8 +19,8 @@ struct GraphRun {
 };
 
 // fp32: the reference meaning. exact: in the data formats that the optimizer chose (ops/whole_graph/evaluate_formats.hpp); device level
-// only.
-enum class Arithmetic : std::uint8_t { fp32, exact };
+// only. bfloat16: weights, inputs and the result of each op rounded to bfloat16, sums in fp32; tensor level only.
+enum class Arithmetic : std::uint8_t { fp32, exact, bfloat16 };
 
 // Open types are derived first. Inputs are treated as Session::run treats them.
 Result<GraphRun> run_graph(graph::Graph graph, const NamedTensors& inputs, Host& host, Arithmetic arithmetic = Arithmetic::fp32);

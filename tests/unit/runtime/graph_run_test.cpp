@@ -80,5 +80,41 @@ TEST_F(GraphRunTest, StateGoesFromStepToStep) {
   EXPECT_NE(wrong.failure().diagnostics().front().message.find("given for the first step alone"), std::string::npos);
 }
 
+TEST_F(GraphRunTest, EmulatedBfloat16RoundsWhatEachOpTakesAndMakes) {
+  ops::Builder b("m");
+  auto x = b.input("x", {1, 3});
+  auto i = b.input("i", {1, 1}, DType::i64);
+  auto w = b.parameter("w", Tensor(Shape{3, 1}, std::vector<float>{1, 1, 1.003F}));
+  b.output("sum", b.matmul(x, w));
+  b.output("scaled", b.multiply(x, x));
+  b.output("next", b.add(i, i));
+  auto graph = b.finish();
+  ASSERT_TRUE(graph) << graph.failure().diagnostics().front().message;
+  NamedTensors in{{"x", Tensor(Shape{1, 3}, std::vector<float>{256, 1.001F, 1})},
+                  {"i", Tensor(Shape{1, 1}, std::vector<std::int64_t>{100001})}};
+  auto out = run_graph(*graph, in, host_, Arithmetic::bfloat16);
+  ASSERT_TRUE(out) << out.failure().diagnostics().front().message;
+  // 256 + 1 + 1 in fp32, of which bfloat16 holds 258; a sum in bfloat16 would stay at 256.
+  EXPECT_EQ(out->outputs.at("sum"), Tensor(Shape{1, 1}, std::vector<float>{258}));
+  EXPECT_EQ(out->outputs.at("scaled"), Tensor(Shape{1, 3}, std::vector<float>{65536, 1, 1}));
+  EXPECT_EQ(out->outputs.at("next"), Tensor(Shape{1, 1}, std::vector<std::int64_t>{200002}));
+  EXPECT_EQ(out->outputs.at("sum").dtype(), DType::f32);
+
+  // Ties go to the even neighbour: 257 lies between 256 and 258, 259 between 258 and 260. 260 * 260 = 67600 lies between 67584 and 68096.
+  in.at("x") = Tensor(Shape{1, 3}, std::vector<float>{257, 259, 260});
+  out = run_graph(*graph, in, host_, Arithmetic::bfloat16);
+  ASSERT_TRUE(out);
+  EXPECT_EQ(out->outputs.at("scaled"), Tensor(Shape{1, 3}, std::vector<float>{65536, 67584, 67584}));
+}
+
+TEST_F(GraphRunTest, EmulatedBfloat16IsOfTensorLevel) {
+  graph::Graph device;
+  device.name = "d";
+  device.level = graph::Level::device;
+  auto out = run_graph(device, {}, host_, Arithmetic::bfloat16);
+  ASSERT_FALSE(out);
+  EXPECT_EQ(out.failure().diagnostics().front().code, "OP062");
+}
+
 }  // namespace
 }  // namespace buda::runtime
