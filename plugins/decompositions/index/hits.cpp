@@ -2,6 +2,9 @@
 
 #include "rules.hpp"
 
+#include <buda/graph/graph.hpp>
+#include <buda/passes/integers/digit_parts.hpp>
+
 #include <numeric>
 
 namespace buda::index {
@@ -20,15 +23,85 @@ Term wrapped(const Term& index, std::int64_t n) { return index + above(0, index)
 
 Term hits(const Term& index, const Term& place) { return 1 - not_zero(index - place); }
 
-Term place_of_coordinates(Rewrite& r, const Term& coordinates, const Shape& sizes) {
-  auto m = static_cast<std::int64_t>(sizes.rank());
-  std::vector<float> size, stride;
-  for (std::int64_t s : sizes) size.push_back(static_cast<float>(s));
-  for (std::int64_t s : sizes.strides()) stride.push_back(static_cast<float>(s));
-  Term negative = above(0, coordinates);
-  Term at = coordinates + negative * r.constant(Shape{1, m}, std::move(size));
-  if (m == 1) return at;
-  return reduce("reduce_sum", at * r.constant(Shape{1, m}, std::move(stride)), {1});
+Index index_of(Rewrite& r, std::size_t input) {
+  const auto parts = passes::digit_parts(r.graph(), r.inputs()[input]);
+  if (!parts) return {.whole = r.in(input)};
+  auto number = [&](const graph::Edge& digit) { return r.exactly(Term{&r, digit}, r.compute_type()); };
+  const Term high = number(parts->high);
+  return {.high = high, .low = number(parts->low), .base = parts->base};
+}
+
+Index reshaped(Rewrite& r, const Index& index, const Shape& shape) {
+  if (index.base == 0) return {.whole = r.reshape(index.whole, shape)};
+  const Term high = r.reshape(index.high, shape);
+  return {.high = high, .low = r.reshape(index.low, shape), .base = index.base};
+}
+
+Shape shape_of(Rewrite& r, const Index& index) { return r.shape(index.base == 0 ? index.whole : index.low); }
+
+Index wrapped(const Index& index, std::int64_t n) { return index.base != 0 ? index : Index{.whole = wrapped(index.whole, n)}; }
+
+namespace {
+
+// A constant along the last axis: of each place its coordinate, or a digit of it.
+Term along_places(Rewrite& r, std::size_t rank, const std::vector<std::int64_t>& numbers) {
+  Dims dims(rank, 1);
+  dims[rank - 1] = static_cast<std::int64_t>(numbers.size());
+  return r.constant(Shape(dims), std::vector<float>(numbers.begin(), numbers.end()));
+}
+
+// 1 where an index is one of these numbers, which lie along the last axis.
+Term hits_of_numbers(Rewrite& r, const Index& index, std::size_t rank, const std::vector<std::int64_t>& numbers) {
+  if (index.base == 0) return hits(index.whole, along_places(r, rank, numbers));
+  std::vector<std::int64_t> high, low;
+  for (const std::int64_t v : numbers) {
+    high.push_back(v / index.base);
+    low.push_back(v % index.base);
+  }
+  const Term top = hits(index.high, along_places(r, rank, high));
+  return top * hits(index.low, along_places(r, rank, low));
+}
+
+Term column(Rewrite& r, const Term& coordinates, std::int64_t i, const Shape& lines) {
+  return r.reshape(r.op("slice", {coordinates}, {{"dims", Dims{1}}, {"starts", Dims{i}}, {"stops", Dims{i + 1}}}), lines);
+}
+
+}  // namespace
+
+Term hits(Rewrite& r, const Index& index, std::size_t rank, std::int64_t axis, std::int64_t n) {
+  if (index.base == 0) return hits(index.whole, ramp(r, rank, axis, n));
+  std::vector<float> high, low;
+  for (std::int64_t i = 0; i < n; ++i) {
+    high.push_back(static_cast<float>(i / index.base));
+    low.push_back(static_cast<float>(i % index.base));
+  }
+  Dims dims(rank, 1);
+  dims[static_cast<std::size_t>(axis)] = n;
+  const Term top = hits(index.high, r.constant(Shape(dims), std::move(high)));
+  return top * hits(index.low, r.constant(Shape(dims), std::move(low)));
+}
+
+Term hits_of_coordinates(Rewrite& r, const Index& coordinates, const Shape& sizes, const Shape& lines) {
+  const std::int64_t places = volume_of(sizes);
+  const std::size_t rank = lines.rank();
+  Term all;
+  std::int64_t stride = places;
+  for (std::size_t i = 0; i < sizes.rank(); ++i) {
+    stride /= sizes[i];
+    std::vector<std::int64_t> numbers;
+    for (std::int64_t p = 0; p < places; ++p) numbers.push_back(p / stride % sizes[i]);
+    const auto at = static_cast<std::int64_t>(i);
+    Index one{.base = coordinates.base};
+    if (coordinates.base == 0) {
+      one.whole = wrapped(column(r, coordinates.whole, at, lines), sizes[i]);
+    } else {
+      one.high = column(r, coordinates.high, at, lines);
+      one.low = column(r, coordinates.low, at, lines);
+    }
+    const Term hit = hits_of_numbers(r, one, rank, numbers);
+    all = i == 0 ? hit : all * hit;
+  }
+  return all;
 }
 
 namespace {
@@ -47,6 +120,12 @@ Term moved(Rewrite& r, const Term& x, std::size_t from, std::size_t to) {
 
 Term with_axis_last(Rewrite& r, const Term& x, std::int64_t axis) {
   return moved(r, x, static_cast<std::size_t>(axis), r.shape(x).rank() - 1);
+}
+
+Index with_axis_last(Rewrite& r, const Index& index, std::int64_t axis) {
+  if (index.base == 0) return {.whole = with_axis_last(r, index.whole, axis)};
+  const Term high = with_axis_last(r, index.high, axis);
+  return {.high = high, .low = with_axis_last(r, index.low, axis), .base = index.base};
 }
 
 Term with_axis_back(Rewrite& r, const Term& x, std::int64_t axis) {

@@ -1,15 +1,16 @@
 // Elements taken from places that are known only when the model runs: products with a matrix that has a 1 at each index.
 //
 //   gather(x, i)           hits(i = 0, 1, …) x, the indices being rows and the places columns; x's leading axes are its batch
-//   gather_nd(x, i)        the same, coordinates becoming one number in row-major order
+//   gather_nd(x, i)        the same with products of the hits of all coordinates
 //   gather_elements(x, i)  for each line its own hits, times the line, added up
 //   reverse_sequence(x, l) the place of step t is l - 1 - t before the end l of its sequence, and t behind it
 //
 // Each index is compared with each place: good for hundreds of places, while large embeddings belong to the host. So there is a limit
-// (kMostPlaces, kMostCompared). An element that is infinite or no number spoils what is taken from the same line (0 times infinity).
+// (kMaxComparedPlaces, kMostCompared). An element that is infinite or no number spoils what is taken from the same line (0 times infinity).
 // Indices outside x give zeros.
 #include "rules.hpp"
 
+#include <buda/passes/integers/digit_parts.hpp>
 #include <buda/passes/simplify/constant_value.hpp>
 
 #include <algorithm>
@@ -21,8 +22,6 @@ using namespace plugin;
 using graph::Graph;
 using graph::Node;
 
-constexpr std::int64_t kMostPlaces = 4096;
-
 const Shape& shape_of(const Graph& graph, const Node& n, std::size_t input) { return graph.type(n.inputs()[input].source)->shape; }
 
 std::int64_t attribute(const Node& n, const char* name, std::int64_t standard) {
@@ -31,7 +30,7 @@ std::int64_t attribute(const Node& n, const char* name, std::int64_t standard) {
 }
 
 bool are_few(std::int64_t indices, std::int64_t places) {
-  return indices > 0 && places > 0 && places <= kMostPlaces && indices <= kMostCompared / places;
+  return indices > 0 && places > 0 && places <= passes::kMaxComparedPlaces && indices <= kMostCompared / places;
 }
 
 // ---- gather
@@ -39,15 +38,15 @@ bool are_few(std::int64_t indices, std::int64_t places) {
 Term gather(Rewrite& r) {
   auto axis = static_cast<std::size_t>(r.axis("dim"));
   Term x = r.in(0);
-  Term index = r.in(1);
+  Index index = index_of(r, 1);
   Shape shape = r.shape(x);
-  std::int64_t n = shape[axis], count = volume_of(r.shape(index));
+  std::int64_t n = shape[axis], count = volume_of(shape_of(r, index));
   std::int64_t outer = volume_of(shape, 0, axis), inner = volume_of(shape, axis + 1, shape.rank());
   // Places that are the last axis are columns: the indices then stand in a row.
   bool columns = inner == 1 && outer > 1;
   r.keep_exact(true);
-  Term at = wrapped(r.reshape(index, columns ? Shape{1, count} : Shape{count, 1}), n);
-  Term chosen = hits(at, ramp(r, 2, columns ? 0 : 1, n));
+  Index at = wrapped(reshaped(r, index, columns ? Shape{1, count} : Shape{count, 1}), n);
+  Term chosen = hits(r, at, 2, columns ? 0 : 1, n);
   r.keep_exact(is_integer(r.result().dtype));
   if (columns) return r.reshape(r.op("matmul", {r.reshape(x, Shape{outer, n}), chosen}), r.result().shape);
   Term flat = r.reshape(x, outer == 1 ? Shape{n, inner} : Shape{outer, n, inner});
@@ -78,15 +77,13 @@ Coordinates coordinates_of(const Shape& x, const Shape& index, std::int64_t batc
 
 Term gather_nd(Rewrite& r) {
   Term x = r.in(0);
-  Term index = r.in(1);
-  Coordinates c = coordinates_of(r.shape(x), r.shape(index), r.integer("batch_dims"));
+  Index index = index_of(r, 1);
+  Coordinates c = coordinates_of(r.shape(x), shape_of(r, index), r.integer("batch_dims"));
   r.keep_exact(true);
   std::int64_t places = volume_of(c.sizes);
-  Term rows = r.reshape(index, Shape{c.batch * c.count, static_cast<std::int64_t>(c.sizes.rank())});
-  Term at = place_of_coordinates(r, rows, c.sizes);
+  Index rows = reshaped(r, index, Shape{c.batch * c.count, static_cast<std::int64_t>(c.sizes.rank())});
   bool single = c.batch == 1;
-  Term lines = r.reshape(at, single ? Shape{c.count, 1} : Shape{c.batch, c.count, 1});
-  Term chosen = hits(lines, ramp(r, single ? 2 : 3, single ? 1 : 2, places));
+  Term chosen = hits_of_coordinates(r, rows, c.sizes, single ? Shape{c.count, 1} : Shape{c.batch, c.count, 1});
   r.keep_exact(is_integer(r.result().dtype));
   Term flat = r.reshape(x, single ? Shape{places, c.inner} : Shape{c.batch, places, c.inner});
   return r.reshape(r.op("matmul", {chosen, flat}), r.result().shape);
@@ -108,8 +105,8 @@ Term gather_one(Rewrite& r) {
   Shape shape = r.shape(x);
   std::int64_t n = shape[static_cast<std::size_t>(axis)];
   r.keep_exact(true);
-  Term index = wrapped(r.in(1), n);
-  Term chosen = hits(index, ramp(r, shape.rank(), axis, n));
+  Index index = wrapped(index_of(r, 1), n);
+  Term chosen = hits(r, index, shape.rank(), axis, n);
   r.keep_exact(is_integer(r.result().dtype));
   return reduce("reduce_sum", x * chosen, {axis});
 }
@@ -126,8 +123,8 @@ bool has_one_index(const Graph& graph, const Node& n) {
 Term gather_elements(Rewrite& r) {
   std::int64_t axis = r.axis("dim");
   Term x = r.in(0);
-  Term index = r.in(1);
-  Shape from = r.shape(x), to = r.shape(index);
+  Index index = index_of(r, 1);
+  Shape from = r.shape(x), to = shape_of(r, index);
   Dims axes, starts, stops;
   for (std::size_t i = 0; i < from.rank(); ++i) {
     if (static_cast<std::int64_t>(i) == axis || from[i] == to[i]) continue;
@@ -139,10 +136,10 @@ Term gather_elements(Rewrite& r) {
   auto along = static_cast<std::size_t>(axis);
   std::int64_t n = from[along], k = to[along], lines = volume_of(to) / k;
   r.keep_exact(true);
-  Term places = with_axis_last(r, index, axis);
-  Shape result = r.shape(places);
-  Term at = wrapped(r.reshape(places, Shape{lines, k, 1}), n);
-  Term chosen = hits(at, ramp(r, 3, 2, n));
+  Index places = with_axis_last(r, index, axis);
+  Shape result = shape_of(r, places);
+  Index at = wrapped(reshaped(r, places, Shape{lines, k, 1}), n);
+  Term chosen = hits(r, at, 3, 2, n);
   r.keep_exact(is_integer(r.result().dtype));
   Term line = r.reshape(with_axis_last(r, x, axis), Shape{lines, 1, n});
   Term y = reduce("reduce_sum", chosen * line, {2});

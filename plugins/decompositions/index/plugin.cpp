@@ -58,12 +58,11 @@ Term one_hot(Rewrite& r) {
   auto rank = static_cast<std::int64_t>(r.result().shape.rank());
   std::int64_t axis = r.integer("dim");
   if (axis < 0) axis += rank;
-  Term index = r.in(0);
-  Dims dims = r.shape(index).dims();
+  buda::index::Index index = buda::index::index_of(r, 0);
+  Dims dims = buda::index::shape_of(r, index).dims();
   dims.insert(dims.begin() + axis, 1);
-  index = r.reshape(index, Shape(dims));
-  Term wrapped = index + above(0, index) * static_cast<double>(depth);
-  Term hot = 1 - not_zero(wrapped - ramp(r, static_cast<std::size_t>(rank), axis, depth, 0, 1));
+  index = buda::index::wrapped(buda::index::reshaped(r, index, Shape(dims)), depth);
+  Term hot = buda::index::hits(r, index, static_cast<std::size_t>(rank), axis, depth);
   Term values = r.in(1);
   Term off = r.op("slice", {values}, {{"dims", Dims{0}}, {"starts", Dims{0}}, {"stops", Dims{1}}});
   Term on = r.op("slice", {values}, {{"dims", Dims{0}}, {"starts", Dims{1}}, {"stops", Dims{2}}});

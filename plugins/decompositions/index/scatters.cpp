@@ -32,10 +32,10 @@ std::string reduction_of(const Node& n) {
 }
 
 // [count, places], of one place for each update.
-Term hits_of_places(Rewrite& r, const Term& index, std::int64_t count, std::int64_t places) {
+Term hits_of_places(Rewrite& r, const Index& index, std::int64_t count, std::int64_t places) {
   r.keep_exact(true);
-  Term place = r.reshape(index, Shape{count, 1});
-  Term chosen = hits(place, ramp(r, 2, 1, places));
+  Index place = reshaped(r, index, Shape{count, 1});
+  Term chosen = hits(r, place, 2, 1, places);
   r.keep_exact(is_integer(r.result().dtype));
   return chosen;
 }
@@ -112,15 +112,15 @@ Term part(Rewrite& r, const Term& x, const Shape& shape, const Shape& of) {
 Term scatter_elements(Rewrite& r) {
   std::int64_t axis = r.axis("dim");
   Term x = with_axis_last(r, r.in(0), axis);
-  Term index = with_axis_last(r, r.in(1), axis);
+  Index index = with_axis_last(r, index_of(r, 1), axis);
   Term updates = with_axis_last(r, r.in(2), axis);
-  Shape all = r.shape(x), few = r.shape(index);
+  Shape all = r.shape(x), few = shape_of(r, index);
   std::int64_t n = all[all.rank() - 1], k = few[few.rank() - 1], lines = volume_of(few) / k;
   Term touched = part(r, x, all, few);
   Shape shape = r.shape(touched);
   r.keep_exact(true);
-  Term at = wrapped(r.reshape(index, Shape{lines, k, 1}), n);
-  Term chosen = hits(at, ramp(r, 3, 2, n));
+  Index at = wrapped(reshaped(r, index, Shape{lines, k, 1}), n);
+  Term chosen = hits(r, at, 3, 2, n);
   r.keep_exact(is_integer(r.result().dtype));
   Scatter s{r.reshape(touched, Shape{lines, n}), chosen, r.reshape(updates, Shape{lines, 1, k}), lines, k, n};
   Term y = r.reshape(scattered(r, s, r.text("reduction")), shape);
@@ -143,10 +143,9 @@ bool scatters_few_elements(const Graph& graph, const Node& n) {
 
 // ---- scatter_nd
 
-// Slices as lines of numbers: updates [count, inner] to places of x [places, inner].
-Term scatter_slices(Rewrite& r, const Term& x, const Term& place, const Term& updates, std::int64_t count, std::int64_t places,
+// Slices as lines of numbers: updates [count, inner] to the places of x [places, inner] that they hit, chosen [count, places].
+Term scatter_slices(Rewrite& r, const Term& x, Term chosen, const Term& updates, std::int64_t count, std::int64_t places,
                     std::int64_t inner, const std::string& reduction) {
-  Term chosen = hits_of_places(r, place, count, places);
   Term slices = r.reshape(updates, Shape{count, inner});
   if (reduction == "none" || reduction == "add") {
     if (reduction == "none") chosen = last_hits(r, chosen, count);
@@ -165,18 +164,19 @@ Term scatter_slices(Rewrite& r, const Term& x, const Term& place, const Term& up
 
 Term scatter_nd(Rewrite& r) {
   Term x = r.in(0);
-  Term index = r.in(1);
+  Index index = index_of(r, 1);
   Term updates = r.in(2);
-  Shape shape = r.shape(x), rows = r.shape(index);
+  Shape shape = r.shape(x), rows = shape_of(r, index);
   auto m = static_cast<std::size_t>(rows[rows.rank() - 1]);
   std::int64_t count = volume_of(rows, 0, rows.rank() - 1);
   Shape sizes(Dims(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(m)));
   std::int64_t places = volume_of(sizes), inner = volume_of(shape, m, shape.rank());
   r.keep_exact(true);
-  Term place = place_of_coordinates(r, r.reshape(index, Shape{count, static_cast<std::int64_t>(m)}), sizes);
+  Index coordinates = reshaped(r, index, Shape{count, static_cast<std::int64_t>(m)});
+  Term chosen = hits_of_coordinates(r, coordinates, sizes, Shape{count, 1});
   r.keep_exact(is_integer(r.result().dtype));
   Term flat = r.reshape(x, Shape{places, inner});
-  return r.reshape(scatter_slices(r, flat, place, updates, count, places, inner, r.text("reduction")), shape);
+  return r.reshape(scatter_slices(r, flat, chosen, updates, count, places, inner, r.text("reduction")), shape);
 }
 
 bool scatters_few_slices(const Graph& graph, const Node& n) {
@@ -194,7 +194,7 @@ bool scatters_few_slices(const Graph& graph, const Node& n) {
 
 Term max_unpool(Rewrite& r) {
   Term x = r.in(0);
-  Term index = r.in(1);
+  Index index = index_of(r, 1);
   std::int64_t count = volume_of(r.shape(x)), places = volume_of(r.result().shape);
   // The products of a column are one column: places along the rows need no zeros to begin with.
   Term chosen = last_hits(r, hits_of_places(r, index, count, places), count);

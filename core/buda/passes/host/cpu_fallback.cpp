@@ -23,6 +23,7 @@
 // that ends has met goes to the host and is never walked again, so that all walks together take time linear in nodes and edges.
 #include <buda/passes/host/cpu_fallback.hpp>
 #include <buda/passes/host/host_part.hpp>
+#include <buda/passes/integers/digit_parts.hpp>
 #include <buda/passes/lower/lower_graph.hpp>
 #include <buda/passes/pipeline/standard_passes.hpp>
 
@@ -306,7 +307,8 @@ class Chooser {
       met[start.index()] = 1;
       bool comes = false, goes = false, has_product = false;
       auto look = [&](NodeId id, bool& crosses) {
-        if (!is_counted(id)) return;
+        // Digits are as near to the device as a change of format is.
+        if (!is_counted(id) || graph_.node(id).tags.contains(kDigits)) return;
         if (!is_left(id)) {
           crosses = true;
         } else if (std::exchange(met[id.index()], 1) == 0) {

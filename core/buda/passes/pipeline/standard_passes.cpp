@@ -16,6 +16,7 @@ const std::vector<const Pass*>& standard_passes() {
       &kFusePad,
       &kFoldBatchnorm,
       &kFuseGelu,
+      &kExactIntegers,
       &kDecompose,
       &kConstantFolding,
       &kAlgebraicSimplification,

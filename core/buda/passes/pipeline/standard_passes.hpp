@@ -12,6 +12,7 @@ extern const Pass kConstantFolding;
 extern const Pass kCpuFallback;
 extern const Pass kDeadCodeElimination;
 extern const Pass kDecompose;
+extern const Pass kExactIntegers;
 extern const Pass kFoldBatchnorm;
 extern const Pass kFoldConcatenation;
 extern const Pass kFoldExactScale;

@@ -1,0 +1,176 @@
+// exact-integers: ops of integers that the device would not compute exactly are rewritten in digits, or go to the host.
+//
+// before (wormhole)                                   after
+//   ids  = input : I32 [1, 8]   value_range=0:50256     ids     = input : I32 [1, 8]
+//   stop = constant : I32 []    50256                    high    = shift_right(ids, 10)          placement=host
+//   y    = equal(ids, stop) : BOOL [1, 8]                low     = subtract(ids, multiply(high, 1024))   placement=host
+//                                                       y       = logical_and(equal(high, 49), equal(low, 80))
+//
+// Device graphs hold integers as floating-point numbers, of which the matrix unit reads 10 or 11 bits (exact_limits.hpp). Ops are visited
+// in topological order, with what is known of their operands' ranges (wholes.hpp):
+//   - where operands and result are small, the op stays;
+//   - where they are larger and the range is known, the op is computed with digits (digits.hpp), or, when it takes an index, is given
+//   digits
+//     that its decomposition compares (digit_parts.hpp). What reads the whole value on the host gets it put together there;
+//   - else it runs on the host, and a note says so.
+// A comparison with a small number is exact whatever is compared with it, since a number that is read with fewer bits keeps its order.
+//
+// The pass comes before decompositions, which make several ops of one of integers and no longer tell what was exact in it. Without a
+// fallback to the host an op that would need it is an error.
+#include <buda/passes/integers/digit_parts.hpp>
+#include <buda/passes/integers/step.hpp>
+#include <buda/passes/pipeline/standard_passes.hpp>
+
+#include <buda/base/text.hpp>
+#include <buda/graph/placement.hpp>
+#include <buda/passes/host/host_part.hpp>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+namespace buda::passes {
+namespace {
+
+using graph::Graph;
+using graph::Node;
+using graph::NodeId;
+using graph::NodeKind;
+
+using IntegerRules = std::map<std::string_view, IntegerRule>;
+
+const IntegerRules& integer_rules() {
+  static const IntegerRules rules = [] {
+    IntegerRules out;
+    for (const auto* list : {&elementwise_integer_rules(), &movement_integer_rules(), &index_integer_rules(), &reduction_integer_rules()})
+      for (const NamedIntegerRule& named : *list) out.emplace(named.op, named.rule);
+    return out;
+  }();
+  return rules;
+}
+
+bool has_integers(const Graph& graph, const Node& n) {
+  auto is_whole = [](DType t) { return !is_float(t); };
+  return std::any_of(n.outputs.begin(), n.outputs.end(), [&](const graph::ValueType& t) { return is_whole(t.dtype); }) ||
+         std::any_of(n.inputs().begin(), n.inputs().end(), [&](const graph::Edge& e) { return is_whole(graph.type(e.source)->dtype); });
+}
+
+bool rounds(const Node& n) { return n.op() == "floor" || n.op() == "ceil" || n.op() == "round"; }
+
+// Ops whose integers are those of quantised models, which have passes and options of their own.
+bool is_quantised(const Node& n) {
+  static constexpr std::string_view kOps[] = {"quantize",    "dequantize", "requantize", "round_float8",
+                                              "int8_matmul", "to_int8",    "from_int8",  "int8_conv2d"};
+  return std::find(std::begin(kOps), std::end(kOps), n.op()) != std::end(kOps);
+}
+
+// The input of the model that an operand is, where it only is moved or converted on the way.
+const Node* source_input(const Graph& graph, NodeId id) {
+  for (const Node* n = &graph.node(id);; n = &graph.node(n->inputs()[0].source.node)) {
+    if (n->kind() == NodeKind::input) return n;
+    if (!n->is_op() || n->inputs().size() != 1 || is_float(n->outputs[0].dtype)) return nullptr;
+  }
+}
+
+class ExactIntegers {
+ public:
+  ExactIntegers(Graph& graph, PassContext& context)
+      : graph_(graph), context_(context), limits_(exact_limits(*context.device)), wholes_(graph, limits_), known_(known_nodes(graph)) {}
+
+  Result<PassReport> run() {
+    for (const NodeId id : graph_.topological_order()) {
+      const Node& n = graph_.node(id);
+      const bool is_known = id.index() < known_.size() && known_[id.index()] != 0;
+      if (!n.is_op() || is_known || is_quantised(n) || (!has_integers(graph_, n) && !rounds(n))) continue;
+      BUDA_TRY(visit(id));
+    }
+    if (!failure_.empty()) return std::move(failure_);
+    for (auto& [op, told] : told_) context_.host.report(std::move(told.note));
+    if (report_.changed()) graph::erase_dead_nodes(graph_);
+    return report_;
+  }
+
+ private:
+  struct Told {
+    Diagnostic note;
+    std::size_t count = 0;
+  };
+
+  Result<void> visit(NodeId id) {
+    IntegerStep step(graph_, id, limits_, wholes_);
+    const auto rule = integer_rules().find(graph_.node(id).op());
+    // What the user names for the host stays as it is; its range counts.
+    const bool given = graph::on_host(graph_.node(id));
+    if (given) return success();
+    const Diagnostic note = about(id);
+    const Exactness what = rule == integer_rules().end() ? any_other_op(step) : rule->second(step);
+    BUDA_TRY(step.finish());
+    if (what == Exactness::stays) return success();
+    ++report_.rewrites;
+    if (what == Exactness::host) send(id, note);
+    return success();
+  }
+
+  void send(NodeId id, const Diagnostic& note) {
+    Node& n = graph_.node(id);
+    if (!context_.fallback.enabled) {
+      Diagnostic d = note;
+      d.severity = Severity::error;
+      d.message = cat("'", n.name(), "' (", n.op(), ") cannot run on the device, ", d.message);
+      failure_.add(std::move(d));
+      return;
+    }
+    graph::put_on_host(n);
+    Told& told = told_[n.op()];
+    if (told.count++ == 0) {
+      told.note = note;
+      told.note.message = cat("'", n.name(), "' (", n.op(), ") runs on the host, ", note.message);
+    }
+  }
+
+  // What there is to say of an op if it goes to the host; made before a rule may change it.
+  Diagnostic about(NodeId id) const {
+    const Node& n = graph_.node(id);
+    const std::string limit = cat(context_.device->name, " computes with integers exactly up to ", limits_.whole());
+    std::string reason = cat("since its result must be exact; ", limit);
+    std::string hint;
+    for (const graph::Edge& edge : n.inputs()) {
+      const DType type = graph_.type(edge.source)->dtype;
+      if (is_float(type) || wholes_.range(edge.source).within(limits_.factor)) continue;
+      const IntegerRange range = wholes_.range(edge.source);
+      reason = cat("since '", graph_.node(edge.source.node).name(), "' may be ", range.text(), "; ", limit);
+      const Node* input = source_input(graph_, edge.source.node);
+      if (input != nullptr && !range.within(limits_.whole()))
+        hint = cat("--value-range ", input->name(), "=0:", std::min<std::int64_t>(limits_.whole(), 65535),
+                   " keeps it on the device, if all elements are in that range");
+      break;
+    }
+    if (rounds(n) || (n.op() == "cast" && !n.inputs().empty() && is_float(graph_.type(n.inputs()[0].source)->dtype)))
+      reason = "which rounds numbers to integers; chips do not";
+    Diagnostic d = buda::note("PA080", n.loc, reason);
+    d.node = n.name();
+    d.hint = hint;
+    return d;
+  }
+
+  Graph& graph_;
+  PassContext& context_;
+  ExactLimits limits_;
+  Wholes wholes_;
+  std::vector<char> known_;  // by id
+  std::map<std::string, Told> told_;
+  Failure failure_;
+  PassReport report_;
+};
+
+Result<PassReport> exact_integers(Graph& graph, PassContext& context) { return ExactIntegers(graph, context).run(); }
+
+}  // namespace
+
+const Pass kExactIntegers = {.name = "exact-integers",
+                             .summary = "compute integers exactly: in digits where they are large, or on the host",
+                             .level = graph::Level::tensor,
+                             .needs_device = true,
+                             .run = exact_integers};
+
+}  // namespace buda::passes

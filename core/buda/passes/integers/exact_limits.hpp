@@ -1,0 +1,28 @@
+// Up to which size a device computes with integers exactly.
+//
+// Device graphs hold integers as floating-point numbers. The matrix unit reads 11 significant bits of the operands of a sum and aligns the
+// smaller one to the larger one's last bit; of a product it reads 11 bits of the left operand (of binary ops: the right one) and 10 of the
+// other (docs/internals/numerics.md). A destination register of 32 bits then holds the result with 24 bits. Devices without one keep
+// numbers in bfloat16 throughout.
+#pragma once
+
+#include <buda/device/descriptor.hpp>
+
+#include <cstdint>
+
+namespace buda::passes {
+
+// Sizes without sign.
+struct ExactLimits {
+  std::int64_t operand = 0;  // of sums, differences and comparisons, and of the one operand of a product that has more bits
+  std::int64_t factor = 0;   // of any operand of a product, and so of what is moved by one
+  std::int64_t result = 0;   // of what is computed, if only the host or floating-point ops read it
+  // Larger integers are kept as high * base + low (digits.hpp). A power of two.
+  std::int64_t base = 0;
+  // Of an integer that is kept so.
+  std::int64_t whole() const { return factor * base; }
+};
+
+ExactLimits exact_limits(const device::DeviceDescriptor& device);
+
+}  // namespace buda::passes

@@ -1,0 +1,345 @@
+// Rules for integers element by element: arithmetic, comparisons, selection and conversions.
+//
+// Where operands and result are small the op stays as it is. Larger ones are computed in digits. What neither serves is the host's.
+#include <buda/passes/integers/step.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace buda::passes {
+namespace {
+
+using graph::ValueRef;
+
+bool both_split(const IntegerStep& s, std::size_t a, std::size_t b) { return s.can_split(a) && s.can_split(b); }
+
+// ---- comparisons
+
+// A number that is read with fewer bits is on the same side of any operand that is smaller than the largest.
+bool compares_as_single(const IntegerStep& s) {
+  if (s.is_operand(0) && s.is_operand(1)) return true;
+  const std::int64_t inner = s.limits().operand - 1;
+  return !s.has_digits(0) && !s.has_digits(1) && (s.range(0).within(inner) || s.range(1).within(inner));
+}
+
+using Comparison = ValueRef (*)(ops::Builder& b, DigitBuilder& d, const Digits& x, const Digits& y);
+
+template <Comparison compare>
+Exactness comparison(IntegerStep& s) {
+  const IntegerRange truth{0, 1};
+  if (!s.is_integer_input(0) || compares_as_single(s)) return s.stays(truth);
+  if (!both_split(s, 0, 1)) return s.host(truth);
+  return s.by_value(truth, [&](ops::Builder& b) {
+    DigitBuilder d(b, s.limits().base);
+    const Digits x = s.split(0, b);
+    const Digits y = s.split(1, b);
+    return compare(b, d, x, y);
+  });
+}
+
+ValueRef is_equal(ops::Builder&, DigitBuilder& d, const Digits& x, const Digits& y) { return d.equal(x, y); }
+ValueRef is_less(ops::Builder&, DigitBuilder& d, const Digits& x, const Digits& y) { return d.less(x, y); }
+ValueRef is_greater(ops::Builder&, DigitBuilder& d, const Digits& x, const Digits& y) { return d.less(y, x); }
+ValueRef is_not_greater(ops::Builder& b, DigitBuilder& d, const Digits& x, const Digits& y) {
+  const ValueRef greater = d.less(y, x);
+  return b.op("logical_not", {greater});
+}
+ValueRef is_not_less(ops::Builder& b, DigitBuilder& d, const Digits& x, const Digits& y) {
+  const ValueRef less = d.less(x, y);
+  return b.op("logical_not", {less});
+}
+
+// ---- sums
+
+// How many integers a type has; 0 where they do not wrap around on the device.
+std::int64_t period(DType type) { return dtype_size(type) < 4 ? std::int64_t{1} << (8 * dtype_size(type)) : 0; }
+
+// A sum or difference of two numbers of a type leaves it by less than a period.
+Digits wrapped(DigitBuilder& d, const Digits& x, const IntegerRange& range, DType type) {
+  const IntegerRange held = range_of_type(type);
+  Digits out = x;
+  if (range.most > held.most) {
+    const Digits most = d.of_number(held.most);
+    const ValueRef above = d.less(most, out);
+    const Digits times = d.of_number(period(type));
+    const Digits lower = d.difference(out, times);
+    out = d.chosen(above, lower, out);
+  }
+  if (range.least < held.least) {
+    const Digits least = d.of_number(held.least);
+    const ValueRef below = d.less(out, least);
+    const Digits times = d.of_number(period(type));
+    const Digits upper = d.sum(out, times);
+    out = d.chosen(below, upper, out);
+  }
+  return out;
+}
+
+ValueRef converted(ops::Builder& b, ValueRef x, DType type) { return b.op("exact_cast", {x}, {{"dtype", std::string(dtype_name(type))}}); }
+
+// An op of a narrow type whose result does not leave the type, in integers that do not wrap around.
+Exactness in_i32(IntegerStep& s, const IntegerRange& range) {
+  const std::string op = s.node().op();
+  const DType type = s.result().dtype;
+  if (dtype_size(type) >= 4) return s.stays(range);
+  return s.by_value(range, [&](ops::Builder& b) {
+    std::vector<graph::Edge> wide;
+    for (std::size_t i = 0; i < s.count(); ++i) wide.emplace_back(converted(b, s.in(i), DType::i32));
+    const ValueRef y = b.op(op, wide);
+    return converted(b, y, type);
+  });
+}
+
+template <bool is_difference>
+Exactness sum(IntegerStep& s) {
+  if (is_float(s.result().dtype)) return Exactness::stays;
+  const DType type = s.result().dtype;
+  const IntegerRange held = range_of_type(type), range = is_difference ? s.range(0) - s.range(1) : s.range(0) + s.range(1);
+  const bool fits = range.inside(held), wraps_once = period(type) != 0;
+  if (fits && s.is_operand(0) && s.is_operand(1) && range.within(s.limits().operand)) return in_i32(s, range);
+  if (!both_split(s, 0, 1) || !range.within(s.limits().whole()) || (!fits && !wraps_once)) return s.host(fits ? range : held);
+  return s.by_digits(fits ? range : held, [&](ops::Builder& b, DigitBuilder& d) {
+    const Digits x = s.split(0, b);
+    const Digits y = s.split(1, b);
+    const Digits z = is_difference ? d.difference(x, y) : d.sum(x, y);
+    return fits ? z : wrapped(d, z, range, type);
+  });
+}
+
+Exactness product(IntegerStep& s) {
+  if (is_float(s.result().dtype)) return Exactness::stays;
+  const IntegerRange held = range_of_type(s.result().dtype), range = s.range(0) * s.range(1);
+  const bool fits = range.inside(held);
+  const bool in_order = s.is_factor(0) && s.is_operand(1), turned = s.is_factor(1) && s.is_operand(0);
+  const bool is_read = range.within(s.limits().operand) || (s.ends_here() && range.within(s.limits().result));
+  if (!fits || !is_read || !(in_order || turned)) return s.host(fits ? range : held);
+  if (!in_order) s.swap_operands();
+  return in_i32(s, range);
+}
+
+Exactness negative(IntegerStep& s) {
+  if (is_float(s.result().dtype)) return Exactness::stays;
+  const IntegerRange held = range_of_type(s.result().dtype), range = IntegerRange{0, 0} - s.range(0);
+  if (!range.inside(held)) return s.host(held);
+  if (s.is_factor(0)) return in_i32(s, range);
+  if (!s.can_split(0) || !range.within(s.limits().whole())) return s.host(range);
+  return s.by_digits(range, [&](ops::Builder& b, DigitBuilder& d) {
+    const Digits x = s.split(0, b);
+    const Digits zero = d.of_number(0);
+    return d.difference(zero, x);
+  });
+}
+
+Exactness absolute(IntegerStep& s) {
+  if (is_float(s.result().dtype)) return Exactness::stays;
+  const IntegerRange held = range_of_type(s.result().dtype), range = without_sign(s.range(0));
+  if (!range.inside(held)) return s.host(held);
+  if (s.is_operand(0)) return s.stays(range);
+  if (!s.can_split(0) || !range.within(s.limits().whole())) return s.host(range);
+  return s.by_digits(range, [&](ops::Builder& b, DigitBuilder& d) {
+    const Digits x = s.split(0, b);
+    const ValueRef below = d.is_negative(x);
+    const Digits zero = d.of_number(0);
+    const Digits turned = d.difference(zero, x);
+    return d.chosen(below, turned, x);
+  });
+}
+
+// ---- bounds and selection
+
+template <bool is_smaller>
+Exactness extreme(IntegerStep& s) {
+  if (is_float(s.result().dtype)) return Exactness::stays;
+  const IntegerRange range = is_smaller ? smaller(s.range(0), s.range(1)) : larger(s.range(0), s.range(1));
+  // The smaller of two numbers is computed by way of negatives, which are products.
+  const bool direct = is_smaller ? s.is_factor(0) && s.is_factor(1) : s.is_operand(0) && s.is_operand(1);
+  if (direct) return s.stays(range);
+  if (!both_split(s, 0, 1)) return s.host(range);
+  return s.by_digits(range, [&](ops::Builder& b, DigitBuilder& d) {
+    const Digits x = s.split(0, b);
+    const Digits y = s.split(1, b);
+    return d.larger(x, y, is_smaller);
+  });
+}
+
+std::int64_t whole_bound(double bound, bool upwards) {
+  if (std::isnan(bound)) return 0;
+  const double whole = upwards ? std::ceil(bound) : std::floor(bound);
+  if (whole <= static_cast<double>(std::numeric_limits<std::int64_t>::min())) return std::numeric_limits<std::int64_t>::min();
+  if (whole >= static_cast<double>(std::numeric_limits<std::int64_t>::max())) return std::numeric_limits<std::int64_t>::max();
+  return static_cast<std::int64_t>(whole);
+}
+
+Exactness bounded(IntegerStep& s, std::int64_t least, std::int64_t most) {
+  const IntegerRange given = s.range(0), range = smaller(larger(given, {least, least}), {most, most});
+  if (s.is_factor(0)) return s.stays(range);
+  const bool lower = least > given.least, upper = most < given.most;
+  const auto can_be_bound = [&](bool needed, std::int64_t bound) {
+    return !needed || IntegerRange{bound, bound}.within(s.limits().whole());
+  };
+  if (!s.can_split(0) || !can_be_bound(lower, least) || !can_be_bound(upper, most)) return s.host(range);
+  return s.by_digits(range, [&](ops::Builder& b, DigitBuilder& d) {
+    Digits x = s.split(0, b);
+    if (lower) {
+      const Digits bound = d.of_number(least);
+      x = d.larger(x, bound, false);
+    }
+    if (upper) {
+      const Digits bound = d.of_number(most);
+      x = d.larger(x, bound, true);
+    }
+    return x;
+  });
+}
+
+Exactness clip(IntegerStep& s) {
+  if (is_float(s.result().dtype)) return Exactness::stays;
+  return bounded(s, whole_bound(s.attrs().real("min"), true), whole_bound(s.attrs().real("max"), false));
+}
+
+Exactness relu(IntegerStep& s) {
+  if (is_float(s.result().dtype)) return Exactness::stays;
+  return bounded(s, 0, std::numeric_limits<std::int64_t>::max());
+}
+
+Exactness selection(IntegerStep& s) {
+  if (is_float(s.result().dtype)) return Exactness::stays;
+  const IntegerRange range = hull(s.range(1), s.range(2));
+  if (s.is_operand(1) && s.is_operand(2)) return s.stays(range);
+  if (!both_split(s, 1, 2)) return s.host(range);
+  return s.by_digits(range, [&](ops::Builder& b, DigitBuilder& d) {
+    const Digits x = s.split(1, b);
+    const Digits y = s.split(2, b);
+    return d.chosen(s.in(0), x, y);
+  });
+}
+
+Exactness truth(IntegerStep& s) { return s.stays({0, 1}); }
+Exactness sign(IntegerStep& s) {
+  if (is_float(s.result().dtype)) return Exactness::stays;
+  return s.has_digits(0) ? s.host({-1, 1}) : s.stays({-1, 1});
+}
+
+// ---- conversions
+
+Exactness to_boolean(IntegerStep& s) {
+  if (!s.is_whole(0) || !s.has_digits(0)) return s.stays({0, 1});
+  return s.by_value({0, 1}, [&](ops::Builder& b) {
+    DigitBuilder d(b, s.limits().base);
+    const Digits x = s.split(0, b);
+    const Digits zero = d.of_number(0);
+    const ValueRef is_zero = d.equal(x, zero);
+    return b.op("logical_not", {is_zero});
+  });
+}
+
+Exactness to_float(IntegerStep& s) {
+  if (!s.is_whole(0) || !s.has_digits(0)) return Exactness::stays;
+  if (s.ends_here()) return Exactness::host;  // as the digits are put together there, too
+  const DType type = s.result().dtype;
+  return s.by_value({}, [&](ops::Builder& b) {
+    auto cast = [&](ValueRef x) { return b.op("cast", {x}, {{"dtype", std::string(dtype_name(type))}}); };
+    const Digits x = s.split(0, b);
+    const ValueRef high = cast(x.high);
+    const ValueRef low = cast(x.low);
+    const ValueRef base = b.constant(static_cast<double>(s.limits().base), type);
+    const ValueRef upper = b.multiply(high, base);
+    return b.add(upper, low);
+  });
+}
+
+Exactness to_integer(IntegerStep& s) {
+  const DType type = s.result().dtype;
+  const IntegerRange held = range_of_type(type);
+  if (!s.is_whole(0)) return s.host(held);
+  const IntegerRange range = s.range(0);
+  if (!range.inside(held)) return s.host(held);
+  if (s.has_digits(0)) return s.by_digits(range, [&](ops::Builder& b, DigitBuilder&) { return s.split(0, b); });
+  if (s.type(0).dtype == DType::boolean) return s.stays(range);
+  // A type that holds all elements of the value, if not those of its type.
+  return s.by_value(range, [&](ops::Builder& b) { return converted(b, s.in(0), type); });
+}
+
+Exactness conversion(IntegerStep& s) {
+  if (s.result().dtype == DType::boolean) return to_boolean(s);
+  return is_float(s.result().dtype) ? to_float(s) : to_integer(s);
+}
+
+Exactness exact_conversion(IntegerStep& s) {
+  if (!s.is_whole(0)) return is_float(s.result().dtype) ? Exactness::stays : s.stays(range_of_type(s.result().dtype));
+  if (is_float(s.result().dtype)) return to_float(s);
+  if (s.has_digits(0)) return to_integer(s);
+  return s.stays(s.range(0));
+}
+
+// Rounding is the host's (lower/rules/eltwise.cpp), and so is what is decomposed to it: the comparisons that would correct a rounded
+// number read too few of its bits.
+Exactness rounding(IntegerStep& s) { return is_float(s.result().dtype) ? Exactness::host : s.host(range_of_type(s.result().dtype)); }
+
+// Ops of integers that are decomposed to roundings.
+Exactness host_arithmetic(IntegerStep& s) {
+  if (is_float(s.result().dtype)) return Exactness::stays;
+  IntegerRange range = range_of_type(s.result().dtype);
+  const std::string& op = s.node().op();
+  if (op == "modulo" || op == "remainder") {
+    const std::int64_t size = without_sign(s.range(1)).most;
+    range = intersection(range, {-size, size});
+    if (op == "modulo" && s.range(1).least >= 0) range.least = 0;
+    if (op == "remainder" && s.range(0).least >= 0) range.least = 0;
+  } else if (op == "divide" || op == "shift_right") {
+    const std::int64_t size = without_sign(s.range(0)).most;
+    range = intersection(range, {s.range(0).least >= 0 && s.range(1).least >= 0 ? 0 : -size, size});
+  } else if (op == "bitwise_and" && s.range(0).least >= 0 && s.range(1).least >= 0) {
+    range = {0, std::min(s.range(0).most, s.range(1).most)};
+  }
+  return s.host(range);
+}
+
+}  // namespace
+
+const std::vector<NamedIntegerRule>& elementwise_integer_rules() {
+  static const std::vector<NamedIntegerRule> rules = {
+      {"equal", comparison<is_equal>},
+      {"less", comparison<is_less>},
+      {"greater", comparison<is_greater>},
+      {"less_equal", comparison<is_not_greater>},
+      {"greater_equal", comparison<is_not_less>},
+      {"add", sum<false>},
+      {"subtract", sum<true>},
+      {"multiply", product},
+      {"negative", negative},
+      {"abs", absolute},
+      {"maximum", extreme<false>},
+      {"minimum", extreme<true>},
+      {"clip", clip},
+      {"relu", relu},
+      {"sign", sign},
+      {"where", selection},
+      {"logical_and", truth},
+      {"logical_or", truth},
+      {"logical_xor", truth},
+      {"logical_not", truth},
+      {"is_nan", truth},
+      {"is_inf", truth},
+      {"cast", conversion},
+      {"exact_cast", exact_conversion},
+      {"floor", rounding},
+      {"ceil", rounding},
+      {"round", rounding},
+      {"divide", host_arithmetic},
+      {"modulo", host_arithmetic},
+      {"remainder", host_arithmetic},
+      {"power", host_arithmetic},
+      {"shift_left", host_arithmetic},
+      {"shift_right", host_arithmetic},
+      {"bitwise_and", host_arithmetic},
+      {"bitwise_or", host_arithmetic},
+      {"bitwise_xor", host_arithmetic},
+      {"bitwise_not", host_arithmetic},
+      {"bitcast", host_arithmetic},
+  };
+  return rules;
+}
+
+}  // namespace buda::passes

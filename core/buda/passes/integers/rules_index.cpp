@@ -1,0 +1,275 @@
+// Rules for ops that read or give places: gathers, scatters, one-hot vectors, places of extremes.
+//
+// The decompositions compare an index with 0, 1, 2, …. Indices that are too large for that get digits, which the decompositions find
+// (digit_parts.hpp) and compare one by one. An index counts from the end where it is negative; digits are made of what it is then.
+#include <buda/passes/integers/digit_parts.hpp>
+#include <buda/passes/integers/step.hpp>
+#include <buda/tensor/tensor.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace buda::passes {
+namespace {
+
+using graph::Edge;
+using graph::ValueRef;
+
+// ---- operands that are indices
+
+// Makes an index into `sizes` (of the last axis' coordinates; one: of all) one that the decompositions compare exactly. False: they cannot.
+bool comparable_index(IntegerStep& s, std::size_t input, const std::vector<std::int64_t>& sizes) {
+  if (s.is_known(input)) return true;
+  const std::int64_t size = *std::max_element(sizes.begin(), sizes.end());
+  const IntegerRange told = s.range(input), legal{-size, size - 1}, range = intersection(told, legal);
+  // A negative index is added to the size. Whatever the type holds, an index is legal, or the model is wrong.
+  if (size <= s.limits().operand && !s.has_digits(input)) return true;
+  if (size > s.limits().whole() || !s.can_split(input, range)) return false;
+  if (range.least >= 0 && s.has_digits(input)) return true;
+  s.set_digits(input, [&](ops::Builder& b, DigitBuilder& d) {
+    const Digits index = s.split(input, b);
+    if (range.least >= 0) return index;
+    Digits length;
+    if (sizes.size() == 1) {
+      length = d.of_number(size);
+    } else {
+      length = d.of_constant(Tensor(Shape{static_cast<std::int64_t>(sizes.size())}, sizes));
+    }
+    const ValueRef below = d.is_negative(index);
+    const Digits from_front = d.sum(index, length);
+    return d.chosen(below, from_front, index);
+  });
+  return true;
+}
+
+// Numbers that a product with ones and zeros takes: exact integers, or floats.
+bool movable(const IntegerStep& s, std::size_t input) { return !s.is_whole(input) || s.is_factor(input); }
+
+IntegerRange result_range(const IntegerStep& s, std::initializer_list<std::size_t> inputs, bool with_zero) {
+  IntegerRange range = with_zero ? IntegerRange{0, 0} : s.range(*inputs.begin());
+  for (const std::size_t i : inputs) range = hull(range, s.range(i));
+  return range;
+}
+
+Exactness kept(IntegerStep& s, const IntegerRange& range) { return is_float(s.result().dtype) ? Exactness::stays : s.stays(range); }
+Exactness given_up(IntegerStep& s, const IntegerRange& range) { return is_float(s.result().dtype) ? Exactness::host : s.host(range); }
+
+// An op that takes elements of x: of each digit of x, where it is large.
+Exactness taken(IntegerStep& s, const std::vector<std::int64_t>& sizes) {
+  const IntegerRange range = s.is_whole(0) ? s.range(0) : IntegerRange{};
+  // The host takes elements of large tables, which decompositions leave alone, and says so itself.
+  const bool is_large = !s.is_known(1) && elements_of(Shape(sizes)) > kMaxComparedPlaces;
+  if (is_large) return given_up(s, range);
+  if (!movable(s, 0) && !s.can_split(0)) return s.host(range);
+  if (!comparable_index(s, 1, sizes)) return given_up(s, range);
+  if (movable(s, 0)) return kept(s, range);
+  const graph::AttrMap attrs = s.node().attrs;
+  const Edge index = s.node().inputs()[1];
+  return s.by_digits(range, [&](ops::Builder& b, DigitBuilder&) {
+    const Digits x = s.split(0, b);
+    const ValueRef high = b.op(s.node().op(), {x.high, index}, attrs);
+    return Digits{high, b.op(s.node().op(), {x.low, index}, attrs)};
+  });
+}
+
+std::int64_t size_along(const IntegerStep& s) {
+  const Shape& shape = s.type(0).shape;
+  const auto axis = shape.axis(s.attrs().integer("dim"));
+  return axis ? shape[*axis] : 1;
+}
+
+std::vector<std::int64_t> sizes_of_coordinates(const IntegerStep& s, std::int64_t batch_dims) {
+  const Shape &x = s.type(0).shape, &index = s.type(1).shape;
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t i = 0; i < index[index.rank() - 1]; ++i) sizes.push_back(x[static_cast<std::size_t>(batch_dims + i)]);
+  if (sizes.empty()) sizes.push_back(1);
+  return sizes;
+}
+
+Exactness gather(IntegerStep& s) { return taken(s, {size_along(s)}); }
+Exactness gather_nd(IntegerStep& s) { return taken(s, sizes_of_coordinates(s, s.attrs().integer("batch_dims"))); }
+
+// An op that puts elements into x.
+Exactness put(IntegerStep& s, const std::vector<std::int64_t>& sizes) {
+  const bool replaces = s.attrs().text("reduction") == "none";
+  const IntegerRange held = range_of_type(s.result().dtype);
+  const IntegerRange range = is_float(s.result().dtype) ? IntegerRange{} : replaces ? result_range(s, {0, 2}, false) : held;
+  if (is_float(s.result().dtype)) return comparable_index(s, 1, sizes) ? Exactness::stays : Exactness::host;
+  const bool small = s.is_factor(0) && s.is_factor(2);
+  // Sums and products of unknown numbers of updates are not bounded.
+  if (!replaces || (!small && !(s.can_split(0) && s.can_split(2)))) return s.host(range);
+  if (!comparable_index(s, 1, sizes)) return s.host(range);
+  if (small) return s.stays(range);
+  const graph::AttrMap attrs = s.node().attrs;
+  const Edge index = s.node().inputs()[1];
+  return s.by_digits(range, [&](ops::Builder& b, DigitBuilder&) {
+    const Digits x = s.split(0, b);
+    const Digits updates = s.split(2, b);
+    const ValueRef high = b.op(s.node().op(), {x.high, index, updates.high}, attrs);
+    return Digits{high, b.op(s.node().op(), {x.low, index, updates.low}, attrs)};
+  });
+}
+
+Exactness scatter_elements(IntegerStep& s) { return put(s, {size_along(s)}); }
+Exactness scatter_nd(IntegerStep& s) { return put(s, sizes_of_coordinates(s, 0)); }
+
+Exactness one_hot(IntegerStep& s) {
+  if (!s.is_whole(0)) return Exactness::host;
+  const std::int64_t depth = s.attrs().integer("depth");
+  const IntegerRange range = s.is_whole(1) ? s.range(1) : IntegerRange{};
+  if (!movable(s, 1)) return s.host(range);
+  // An index beyond the depth gives no hit, so that the sum with the depth must be exact for all of them.
+  const bool direct = s.is_operand(0) && (s.range(0) + IntegerRange{depth, depth}).within(s.limits().operand);
+  if (direct) return kept(s, range);
+  if (!s.can_split(0) || !(s.range(0) + IntegerRange{depth, depth}).within(s.limits().whole())) return given_up(s, range);
+  s.set_digits(0, [&](ops::Builder& b, DigitBuilder& d) {
+    const Digits index = s.split(0, b);
+    if (s.range(0).least >= 0) return index;
+    const ValueRef below = d.is_negative(index);
+    const Digits length = d.of_number(depth);
+    const Digits from_front = d.sum(index, length);
+    return d.chosen(below, from_front, index);
+  });
+  return kept(s, range);
+}
+
+Exactness lengths(IntegerStep& s) {
+  const std::int64_t steps = *std::max_element(s.type(0).shape.begin(), s.type(0).shape.end());
+  const bool fine = movable(s, 0) && 2 * steps <= s.limits().operand && !s.has_digits(1);
+  const IntegerRange range = s.is_whole(0) ? s.range(0) : IntegerRange{};
+  return fine ? kept(s, range) : given_up(s, range);
+}
+
+// Regions of samples, numbered.
+Exactness regions(IntegerStep& s) {
+  return s.type(0).shape[0] <= s.limits().operand && !s.has_digits(2) ? Exactness::stays : Exactness::host;
+}
+
+// Steps of a sequence that are within its length.
+Exactness recurrence(IntegerStep& s) {
+  return s.type(0).shape[0] <= s.limits().operand && s.type(0).shape[1] <= s.limits().operand ? Exactness::stays : Exactness::host;
+}
+
+// Numbers that are compared with those of a pool.
+Exactness ngrams(IntegerStep& s) {
+  const auto& pool = s.attrs().integers("pool");
+  const bool small = std::all_of(pool.begin(), pool.end(), [&](std::int64_t v) { return std::abs(v) < s.limits().operand; });
+  return small && !s.has_digits(0) ? Exactness::stays : Exactness::host;
+}
+
+// ---- results that are places
+
+// The first (last) place of the largest element by two digits: of all that are as large the first (last) high digit, and of those that
+// have it the first (last) low one. A row that is nowhere equal to its maximum (NaN) has place 0.
+Digits place_by_digits(ops::Builder& b, DigitBuilder& d, IntegerStep& s, bool smallest) {
+  const Shape shape = s.type(0).shape;
+  const std::size_t axis = *shape.axis(s.attrs().integer("dim"));
+  const auto dim = static_cast<std::int64_t>(axis);
+  const bool last = s.attrs().boolean("last");
+  const std::int64_t n = shape[axis], base = s.limits().base, rows = (n + base - 1) / base;
+  const ValueRef x = s.in(0);
+  const ValueRef extreme = smallest ? b.reduce_min(x, {dim}) : b.reduce_max(x, {dim});
+  const ValueRef hit = b.op(smallest ? "less_equal" : "greater_equal", {x, extreme});
+  const ValueRef is_hit = d.as_number(hit);
+
+  std::vector<std::int64_t> sizes(shape.rank(), 1);
+  sizes[axis] = n;
+  // Counted so that the wanted digit is the largest, from 1: a product with 0 is then below all.
+  std::vector<std::int32_t> high, low;
+  for (std::int64_t i = 0; i < n; ++i) {
+    high.push_back(static_cast<std::int32_t>(last ? i / base + 1 : rows - i / base));
+    low.push_back(static_cast<std::int32_t>(last ? i % base + 1 : base - i % base));
+  }
+  auto largest = [&](ValueRef hits, std::vector<std::int32_t> ranks, ValueRef* ranked) {
+    const ValueRef constant = b.constant(Shape(sizes), std::move(ranks));
+    *ranked = b.multiply(hits, constant);
+    return b.reduce_max(*ranked, {dim});
+  };
+  auto digit = [&](ValueRef rank, std::int64_t count) {
+    const ValueRef one = d.number(1);
+    const ValueRef some = b.maximum(rank, one);
+    const ValueRef from = d.number(last ? 1 : count);
+    return last ? b.subtract(some, from) : b.subtract(from, some);
+  };
+  ValueRef ranked;
+  const ValueRef top = largest(is_hit, std::move(high), &ranked);
+  const ValueRef none = d.number(0);
+  const ValueRef is_found = d.as_number(b.op("greater", {top, none}));
+  const ValueRef in_row = b.op("equal", {ranked, top});
+  const ValueRef both = d.as_number(b.op("logical_and", {in_row, hit}));
+  const ValueRef bottom = largest(both, std::move(low), &ranked);
+  ValueRef of_high = digit(top, rows);
+  of_high = b.multiply(is_found, of_high);
+  ValueRef of_low = digit(bottom, base);
+  of_low = b.multiply(is_found, of_low);
+  const Shape& result = s.result().shape;
+  if (result == b.graph().type(of_high)->shape) return {of_high, of_low};
+  const ValueRef high_digit = b.reshape(of_high, result);
+  return {high_digit, b.reshape(of_low, result)};
+}
+
+Exactness place_of_extreme(IntegerStep& s) {
+  const std::int64_t n = size_along(s);
+  const IntegerRange range{0, std::max<std::int64_t>(n - 1, 0)};
+  if (s.is_whole(0) && !s.is_factor(0)) return s.host(range);
+  if (n <= s.limits().operand) return s.stays(range);
+  if (n > s.limits().whole()) return s.host(range);
+  const bool smallest = s.node().op() == "argmin";
+  return s.by_digits(range, [&](ops::Builder& b, DigitBuilder& d) { return place_by_digits(b, d, s, smallest); });
+}
+
+Exactness topk(IntegerStep& s) {
+  const std::int64_t n = size_along(s);
+  const IntegerRange places{0, std::max<std::int64_t>(n - 1, 0)};
+  if (s.is_whole(0)) s.say(s.range(0));
+  s.say(places, 1);
+  const bool is_read = !s.graph().users(ValueRef(s.node().id(), 1)).empty();
+  return (is_read && n > s.limits().operand) || (s.is_whole(0) && !s.is_factor(0)) ? Exactness::host : Exactness::stays;
+}
+
+Exactness pool_with_places(IntegerStep& s) {
+  if (s.is_whole(0)) {
+    s.say(s.range(0));
+    if (!s.is_factor(0)) return Exactness::host;
+  }
+  if (s.node().outputs.size() < 2) return Exactness::stays;
+  const std::int64_t volume = elements_of(s.type(0).shape);
+  s.say({0, std::max<std::int64_t>(volume - 1, 0)}, 1);
+  const bool is_read = !s.graph().users(ValueRef(s.node().id(), 1)).empty();
+  return is_read && volume > s.limits().operand ? Exactness::host : Exactness::stays;
+}
+
+Exactness unpool(IntegerStep& s) {
+  const bool fine = movable(s, 0) && elements_of(s.result().shape) <= s.limits().operand && !s.has_digits(1);
+  const IntegerRange range = s.is_whole(0) ? hull(s.range(0), {0, 0}) : IntegerRange{};
+  return fine ? kept(s, range) : given_up(s, range);
+}
+
+}  // namespace
+
+const std::vector<NamedIntegerRule>& index_integer_rules() {
+  static const std::vector<NamedIntegerRule> rules = {
+      {"gather", gather},
+      {"gather_elements", gather},
+      {"gather_nd", gather_nd},
+      {"scatter_elements", scatter_elements},
+      {"scatter_nd", scatter_nd},
+      {"one_hot", one_hot},
+      {"reverse_sequence", lengths},
+      {"argmax", place_of_extreme},
+      {"argmin", place_of_extreme},
+      {"topk", topk},
+      {"max_pool1d", pool_with_places},
+      {"max_pool2d", pool_with_places},
+      {"max_pool3d", pool_with_places},
+      {"max_unpool", unpool},
+      {"roi_align", regions},
+      {"lstm", recurrence},
+      {"gru", recurrence},
+      {"rnn", recurrence},
+      {"ngram_counts", ngrams},
+  };
+  return rules;
+}
+
+}  // namespace buda::passes

@@ -1,0 +1,80 @@
+// Replacing an op of integers.
+#include <buda/passes/integers/step.hpp>
+
+#include <buda/graph/placement.hpp>
+#include <buda/ops/table/registry.hpp>
+#include <buda/passes/simplify/constant_value.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace buda::passes {
+
+using graph::NodeKind;
+using graph::ValueRef;
+
+IntegerStep::IntegerStep(graph::Graph& graph, graph::NodeId id, const ExactLimits& limits, Wholes& wholes)
+    : graph_(graph), id_(id), limits_(limits), wholes_(wholes) {}
+
+ops::Attrs IntegerStep::attrs() const { return {*ops::standard_ops().find(graph::Level::tensor, node().op()), node().attrs}; }
+
+bool IntegerStep::is_known(std::size_t i) const { return value_of(graph_, node().inputs()[i]) != nullptr; }
+
+bool IntegerStep::ends_here() const {
+  const auto users = graph_.users(id_);
+  return std::all_of(users.begin(), users.end(), [&](const graph::Use& use) {
+    const graph::Node& n = graph_.node(use.node);
+    return n.kind() == NodeKind::output || graph::on_host(n) || (n.op() == "cast" && is_float(n.outputs[0].dtype));
+  });
+}
+
+std::int64_t elements_of(const Shape& shape) { return shape.volume().value_or(std::numeric_limits<std::int64_t>::max()); }
+
+Exactness IntegerStep::by_value(const IntegerRange& range, const std::function<ValueRef(ops::Builder&)>& make) {
+  graph::GraphEditor editor(graph_, id_);
+  ops::Builder builder(editor);
+  const ValueRef made = make(builder);
+  outcome_ = builder.status();
+  if (!outcome_) return Exactness::rewritten;
+  wholes_.note(made, range);
+  editor.replace(id_, made);
+  return Exactness::rewritten;
+}
+
+Exactness IntegerStep::by_digits(const IntegerRange& range, const std::function<Digits(ops::Builder&, DigitBuilder&)>& make) {
+  graph::GraphEditor editor(graph_, id_);
+  ops::Builder builder(editor);
+  DigitBuilder digits(builder, limits_.base);
+  const DType type = result().dtype;
+  const Digits made = make(builder, digits);
+  const bool small = range.inside({-limits_.base, std::min(limits_.operand, 2 * limits_.base - 1)});
+  const ValueRef whole = small ? digits.on_device(made, type) : digits.on_host(made, type);
+  outcome_ = builder.status();
+  if (!outcome_) return Exactness::rewritten;
+  wholes_.note(whole, range);
+  if (!small) wholes_.note(whole, made);
+  editor.replace(id_, whole);
+  return Exactness::rewritten;
+}
+
+void IntegerStep::set_digits(std::size_t i, const std::function<Digits(ops::Builder&, DigitBuilder&)>& make) {
+  graph::GraphEditor editor(graph_, id_);
+  ops::Builder builder(editor);
+  DigitBuilder digits(builder, limits_.base);
+  const DType type = this->type(i).dtype;
+  const Digits made = make(builder, digits);
+  const ValueRef whole = digits.on_host(made, type);
+  outcome_ = builder.status();
+  if (!outcome_) return;
+  wholes_.note(whole, made);
+  graph_.set_input(id_, static_cast<std::uint32_t>(i), graph::Edge(whole));
+}
+
+void IntegerStep::swap_operands() {
+  std::vector<graph::Edge> inputs = node().inputs();
+  std::swap(inputs[0], inputs[1]);
+  graph_.set_inputs(id_, std::move(inputs));
+}
+
+}  // namespace buda::passes

@@ -1,0 +1,95 @@
+// One op that exact-integers looks at, and what the rules for ops of integers have at hand.
+#pragma once
+
+#include <buda/diag/result.hpp>
+#include <buda/graph/editor.hpp>
+#include <buda/graph/graph.hpp>
+#include <buda/ops/table/op.hpp>
+#include <buda/passes/integers/wholes.hpp>
+
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace buda::passes {
+
+// What becomes of the op. `host`: the device would not compute it exactly.
+enum class Exactness { stays, rewritten, host };
+
+class IntegerStep {
+ public:
+  IntegerStep(graph::Graph& graph, graph::NodeId id, const ExactLimits& limits, Wholes& wholes);
+
+  // ---- the op
+  const graph::Graph& graph() const { return graph_; }
+  const graph::Node& node() const { return graph_.node(id_); }
+  ops::Attrs attrs() const;
+  std::size_t count() const { return node().inputs().size(); }
+  graph::ValueRef in(std::size_t i) const { return node().inputs()[i].source; }
+  const graph::ValueType& type(std::size_t i) const { return *graph_.type(in(i)); }
+  const graph::ValueType& result() const { return node().outputs[0]; }
+  const ExactLimits& limits() const { return limits_; }
+  // An integer or boolean, of which `wholes` knows something.
+  bool is_whole(std::size_t i) const { return !is_float(type(i).dtype); }
+  bool is_integer_input(std::size_t i) const { return is_integer(type(i).dtype); }
+  bool is_known(std::size_t i) const;
+
+  // ---- ranges and digits
+  IntegerRange range(std::size_t i) const { return wholes_.range(in(i)); }
+  bool is_operand(std::size_t i) const { return wholes_.is_operand(in(i)); }
+  bool is_factor(std::size_t i) const { return wholes_.is_factor(in(i)); }
+  bool has_digits(std::size_t i) const { return wholes_.digits(in(i)) != nullptr; }
+  bool can_split(std::size_t i) const { return wholes_.can_split(in(i)); }
+  bool can_split(std::size_t i, const IntegerRange& range) const { return wholes_.can_split(in(i), range); }
+  Digits split(std::size_t i, ops::Builder& b) { return wholes_.split(in(i), b); }
+  // Whether nobody but the host and floating-point ops reads the result.
+  bool ends_here() const;
+
+  // ---- what becomes of it
+  // Notes the range of a result.
+  void say(const IntegerRange& range, std::uint32_t port = 0) { wholes_.note({id_, port}, range); }
+  Exactness stays(const IntegerRange& range) {
+    say(range);
+    return Exactness::stays;
+  }
+  Exactness host(const IntegerRange& range) {
+    say(range);
+    return Exactness::host;
+  }
+  // Replaces the op by what `make` builds; an error of the builder comes out of finish().
+  Exactness by_value(const IntegerRange& range, const std::function<graph::ValueRef(ops::Builder&)>& make);
+  Exactness by_digits(const IntegerRange& range, const std::function<Digits(ops::Builder&, DigitBuilder&)>& make);
+  // Puts the digits of an operand, which are not negative, in the operand's place.
+  void set_digits(std::size_t i, const std::function<Digits(ops::Builder&, DigitBuilder&)>& make);
+  // The op with its operands in the other order.
+  void swap_operands();
+
+  Result<void> finish() { return std::move(outcome_); }
+
+ private:
+  graph::Graph& graph_;
+  graph::NodeId id_;
+  ExactLimits limits_;
+  Wholes& wholes_;
+  Result<void> outcome_ = success();
+};
+
+// The rule for an op; null where ops are left alone that only move, or have no integers.
+using IntegerRule = Exactness (*)(IntegerStep&);
+struct NamedIntegerRule {
+  std::string_view op;
+  IntegerRule rule;
+};
+
+// In rules_*.cpp.
+const std::vector<NamedIntegerRule>& elementwise_integer_rules();
+const std::vector<NamedIntegerRule>& movement_integer_rules();
+const std::vector<NamedIntegerRule>& index_integer_rules();
+const std::vector<NamedIntegerRule>& reduction_integer_rules();
+// Elements of a shape; of one whose volume is not known the largest number.
+std::int64_t elements_of(const Shape& shape);
+// For all others: integers that are small enough are read, larger ones are not.
+Exactness any_other_op(IntegerStep& s);
+
+}  // namespace buda::passes
