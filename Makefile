@@ -13,11 +13,12 @@ TOOL_PACKAGES := $(shell sed -n '1,/^## Tools/d; /^## Browser/q; $(LISTED)' docs
 BROWSER_PACKAGES := $(shell sed -n '1,/^## Browser/d; /^## Office/q; $(LISTED)' docs/internals/dependencies.md)
 OFFICE_PACKAGES := $(shell sed -n '1,/^## Office/d; /^## Terminal/q; $(LISTED)' docs/internals/dependencies.md)
 TERMINAL_PACKAGES := $(shell sed -n '1,/^## Terminal/d; /^## Frameworks/q; $(LISTED)' docs/internals/dependencies.md)
-FRAMEWORK_PACKAGES := $(shell sed -n '1,/^## Frameworks/d; $(LISTED)' docs/internals/dependencies.md)
+FRAMEWORK_PACKAGES := $(shell sed -n '1,/^## Frameworks/d; /^## Real models/q; $(LISTED)' docs/internals/dependencies.md)
+REAL_PACKAGES := $(shell sed -n '1,/^## Real models/d; $(LISTED)' docs/internals/dependencies.md)
 # Debian's npm conflicts with a Node.js from elsewhere, which has its own.
 PACKAGES += $(if $(shell command -v npm),,npm)
 
-.PHONY: help deps tools browser office terminal frameworks clang-tidy tidy build toolchain demo test bench fmt lint fuzz install deb deb-test clean
+.PHONY: help deps tools browser office terminal frameworks real clang-tidy tidy build toolchain demo test conformance-real bench fmt lint fuzz install deb deb-test clean
 .DEFAULT_GOAL := help
 
 help:
@@ -28,6 +29,7 @@ help:
 	@echo "make bench    run the benchmarks                      make fmt     format the sources"
 	@echo "make lint     clang-tidy, layering laws, headers     make install install to PREFIX (/usr/local)"
 	@echo "make tidy     clang-tidy's quick checks on what differs from origin/main or the last commit"
+	@echo "make conformance-real  judge real models by other implementations; MODELS='mlsd|silero'   these only"
 	@echo "make deb      Debian packages, in build/deb          make deb-test  install them in a bare system and use them"
 	@echo "make fuzz     libFuzzer on every reader, with sanitizers; SECONDS_EACH=60"
 
@@ -39,7 +41,8 @@ browser: WANTED = $(BROWSER_PACKAGES)
 office: WANTED = $(OFFICE_PACKAGES)
 terminal: WANTED = $(TERMINAL_PACKAGES)
 frameworks: WANTED = $(FRAMEWORK_PACKAGES)
-deps tools browser office terminal frameworks clang-tidy:
+real: WANTED = $(REAL_PACKAGES)
+deps tools browser office terminal frameworks real clang-tidy:
 	@missing=$$(for p in $(WANTED); do dpkg-query -W -f='$${db:Status-Status}\n' $$p 2>/dev/null | grep -qx installed || echo $$p; done); \
 	if [ -n "$$missing" ]; then \
 	  echo "== installing Debian packages:" $$missing; \
@@ -62,9 +65,17 @@ toolchain: deps $(BUILD)/build.ninja
 demo: toolchain
 	@sh share/examples/digits/demo.sh $(BUILD)
 
-test: build browser office terminal frameworks
+test: build browser office terminal frameworks real
 	@echo "== testing"
 	cd $(BUILD) && ctest --output-on-failure -j $(JOBS) $(TESTS)
+
+# Models of npm's packages against onnxruntime and TensorFlow Lite, into docs/conformance/real.md; with MODELS only those whose names match.
+MODELS ?=
+conformance-real: toolchain real
+	@mkdir -p $(BUILD)/real
+	cp tests/conformance/real/package.json tests/conformance/real/package-lock.json tests/conformance/real/.npmrc $(BUILD)/real
+	cd $(BUILD)/real && { [ node_modules/.package-lock.json -nt $(CURDIR)/tests/conformance/real/package-lock.json ] || npm ci --ignore-scripts --loglevel=error; }
+	/usr/bin/python3 -B tests/conformance/real/judge.py --build $(BUILD) --page docs/conformance/real.md --models '$(MODELS)'
 
 bench: build
 	@for b in $(BUILD)/bench/*; do echo "== $$b"; $$b || exit 1; done
