@@ -57,9 +57,9 @@ Exactness given_up(IntegerStep& s, const IntegerRange& range) { return is_float(
 // An op that takes elements of x: of each digit of x, where it is large.
 Exactness taken(IntegerStep& s, const std::vector<std::int64_t>& sizes) {
   const IntegerRange range = s.is_whole(0) ? s.range(0) : IntegerRange{};
-  // The host takes elements of large tables, which decompositions leave alone, and says so itself.
+  // Decompositions leave large tables alone; the device looks rows up by their numbers, or the host does.
   const bool is_large = !s.is_known(1) && elements_of(Shape(sizes)) > kMaxComparedPlaces;
-  if (is_large) return given_up(s, range);
+  if (is_large) return movable(s, 0) ? kept(s, range) : s.host(range);
   if (!movable(s, 0) && !s.can_split(0)) return s.host(range);
   if (!comparable_index(s, 1, sizes)) return given_up(s, range);
   if (movable(s, 0)) return kept(s, range);

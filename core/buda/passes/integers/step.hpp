@@ -17,7 +17,7 @@ namespace buda::passes {
 // What becomes of the op. `host`: the device would not compute it exactly.
 enum class Exactness { stays, rewritten, host };
 
-class IntegerStep {
+class IntegerStep {  // wide because rules read op, ranges and digits through it
  public:
   IntegerStep(graph::Graph& graph, graph::NodeId id, const ExactLimits& limits, Wholes& wholes);
 
