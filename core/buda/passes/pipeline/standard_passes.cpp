@@ -16,6 +16,7 @@ const std::vector<const Pass*>& standard_passes() {
       &kFusePad,
       &kFoldBatchnorm,
       &kFuseGelu,
+      &kPrecisePositions,
       &kExactIntegers,
       &kDecompose,
       &kConstantFolding,

@@ -27,6 +27,7 @@ extern const Pass kInsertBuffers;
 extern const Pass kLowerToDevice;
 extern const Pass kNarrowMatmul;
 extern const Pass kPlaceQueues;
+extern const Pass kPrecisePositions;
 extern const Pass kQuantizedModels;
 extern const Pass kSinkMovement;
 extern const Pass kSmallTiles;
