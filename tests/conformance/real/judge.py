@@ -5,7 +5,7 @@
 
 Needs node, the packages that package-lock.json names in DIR/real/node_modules (`make conformance-real` puts them there), scikit-image's pictures
 and espeak-ng. models.json has a row for each model: "package" and "file", the "part" of a packed file, "inputs" by name (recipes.py),
-"constant": inputs that determine shapes or branches and become --value, "options" of the compiler. Results are kept in DIR/real/models/NAME until
+"constant": inputs that determine shapes or branches and become --value, "options" of the importer. Results are kept in DIR/real/models/NAME until
 the row, the model or the tools change. With --models only those models are run, whose names match, and the page is printed instead of written.
 --seconds limits each call of a tool. --check ends with 1 if the page differs from what would be written, times aside.
 """
@@ -20,6 +20,7 @@ import sys
 
 import numpy as np
 
+import frozen
 import measure
 import packed
 import page
@@ -55,16 +56,20 @@ def identity_of_judge():
 
 
 def place_model(packages, row, folder):
-    """The model under its own name in the folder where the tools run."""
+    """The model under its own name in the folder where the tools run, and the file that the reference reads."""
     file = packages / row["package"] / row["file"]
     if not file.is_file():
         raise SystemExit(f"{file} is missing: run `make conformance-real`")
+    if file.suffix == ".json":
+        model = folder / f"{row['name']}.pb"
+        model.write_bytes(frozen.convert(file))
+        return model, file
     model = folder / row.get("part", file.name)
     if "part" in row:
         model.write_bytes(packed.extract(file, row["part"]))
     else:
         shutil.copyfile(file, model)
-    return model
+    return model, model
 
 
 def expect(packages, model, row, folder):
@@ -99,7 +104,7 @@ def judged(outcome, expected):
 
 def options_of(row, described, inputs, folder):
     """Of the importer: sizes, constant inputs, and what the row says."""
-    options = toolchain.dimensions(described, inputs) if row["file"].endswith(".onnx") else []
+    options = toolchain.dimensions(described, inputs)
     for name in row.get("constant", []):
         np.save(folder / f"{name}.npy", inputs[name])
         options += ["--value", f"{name}={name}.npy"]
@@ -129,9 +134,9 @@ def judge(places, row, seconds):
     kept, key = folder / "result.json", digest(json.dumps(row), identity_of_judge(), identity_of_tools(places.build), str(seconds))
     if kept.exists() and json.loads(kept.read_text())["key"] == key:
         return json.loads(kept.read_text())
-    model = place_model(places.packages, row, folder)
+    model, original = place_model(places.packages, row, folder)
     try:
-        inputs, expected, described = expect(places.packages, model, row, folder)
+        inputs, expected, described = expect(places.packages, original, row, folder)
     except reference.Refused as error:
         raise SystemExit(f"{row['name']}: the reference does not run it: {error}") from error
     ways, compile_seconds = run_ways(places.build / "bin", folder, seconds, model, options_of(row, described, inputs, folder), inputs, expected)

@@ -75,8 +75,35 @@ async function openTflite(packages, model) {
   };
 }
 
+function readTfjs(model) {
+  const read = JSON.parse(fs.readFileSync(model, 'utf8'));
+  const bytes = Buffer.concat(read.weightsManifest.flatMap((group) => group.paths.map((file) => fs.readFileSync(path.join(path.dirname(model), file)))));
+  const weightData = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length);
+  return { modelTopology: read.modelTopology, signature: read.signature, weightSpecs: read.weightsManifest.flatMap((group) => group.weights), weightData };
+}
+
+const describeTfjs = (values) => values.map(({ name, dtype, shape }) => ({ name, type: dtype, shape }));
+
+async function openTfjs(packages, model) {
+  const load = (name) => require(path.join(packages, '@tensorflow', name));
+  console.warn = () => {}; // it advertises faster implementations
+  const tf = load('tfjs-core');
+  load('tfjs-backend-cpu');
+  const graph = await load('tfjs-converter').loadGraphModel({ load: async () => readTfjs(model) });
+  return {
+    inputs: describeTfjs(graph.inputs),
+    outputs: describeTfjs(graph.outputs),
+    async run(tensors) {
+      const feeds = Object.fromEntries(tensors.map((t) => [t.name, tf.tensor(t.data, t.shape, t.type)]));
+      const names = graph.outputs.map((output) => output.name);
+      const results = graph.execute(feeds, names);
+      return [results].flat().map((result, index) => ({ name: names[index], type: result.dtype, shape: result.shape, data: result.dataSync() }));
+    },
+  };
+}
+
 async function main([packages, model, folder, command]) {
-  const open = model.endsWith('.tflite') ? openTflite : openOnnx;
+  const open = { '.tflite': openTflite, '.json': openTfjs }[path.extname(model)] || openOnnx;
   const opened = await open(path.resolve(packages), path.resolve(model));
   if (command === 'describe') {
     console.log(JSON.stringify({ inputs: opened.inputs, outputs: opened.outputs }));

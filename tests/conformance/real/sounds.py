@@ -7,17 +7,17 @@ import wave
 
 import numpy as np
 
-RATE = 16000  # of all models here, in samples a second
+RATE = 16000  # samples a second, of models of speech
 
 
-def at_rate(samples, rate):
-    """The same sound with RATE samples a second, by linear interpolation."""
-    count = int(len(samples) * RATE / rate)
-    return np.interp(np.arange(count) * (rate / RATE), np.arange(len(samples)), samples).astype(np.float32)
+def at_rate(samples, rate, wanted=RATE):
+    """The same sound with other samples a second, by linear interpolation."""
+    count = int(len(samples) * wanted / rate)
+    return np.interp(np.arange(count) * (rate / wanted), np.arange(len(samples)), samples).astype(np.float32)
 
 
 @functools.lru_cache(maxsize=None)
-def speak(text):
+def speak(text, rate=RATE):
     """The spoken text as numbers from -1 to 1."""
     if shutil.which("espeak-ng") is None:
         raise SystemExit("espeak-ng is missing: apt-get install espeak-ng")
@@ -25,7 +25,7 @@ def speak(text):
         subprocess.run(["espeak-ng", "-v", "en", "-s", "140", "-w", file.name, text], check=True)
         with wave.open(file.name) as sound:
             samples = np.frombuffer(sound.readframes(sound.getnframes()), "<i2").astype(np.float32) / 32768
-            return at_rate(samples, sound.getframerate())
+            return at_rate(samples, sound.getframerate(), rate)
 
 
 def end_of(samples, count):
@@ -34,11 +34,11 @@ def end_of(samples, count):
 
 
 def make(recipe, step=0):
-    """recipe: {"speech": text, "samples": count, "scale": factor, "stride": samples}: (1, count).
+    """recipe: {"speech": text, "samples": count, "scale": factor, "stride": samples, "rate": samples a second, "shape"}: (1, count), or that shape.
 
     With a stride, the part that begins at sample step * stride; otherwise the end of the text.
     """
-    samples = speak(recipe["speech"])
+    samples = speak(recipe["speech"], recipe.get("rate", RATE))
     count = recipe["samples"]
     if "stride" in recipe:
         begin = step * recipe["stride"]
@@ -46,4 +46,4 @@ def make(recipe, step=0):
         samples = np.pad(samples, (0, count - len(samples)))
     else:
         samples = end_of(samples, count)
-    return (samples * recipe.get("scale", 1)).astype(np.float32)[None]
+    return (samples * recipe.get("scale", 1)).astype(np.float32).reshape(recipe.get("shape", [1, count]))

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Tests of the judge's own parts: what it counts as right, what it takes out of files, and what its page says."""
+import json
 import pathlib
 import tempfile
 import unittest
 
 import numpy as np
 
+import frozen
 import measure
 import packed
 import page
@@ -89,6 +91,22 @@ class Files(unittest.TestCase):
             with self.assertRaises(ValueError):
                 packed.extract(archive, "c.tflite")
 
+    def test_a_graph_gets_its_weights_back(self):
+        constant = {"name": "c", "op": "Const", "attr": {"dtype": {"type": "DT_FLOAT"}, "value": {"tensor": {"dtype": "DT_FLOAT", "tensorShape": {"dim": [{"size": "1"}]}}}}}
+        model = {"modelTopology": {"node": [constant]}, "weightsManifest": [{"paths": ["w.bin"], "weights": [{"name": "d", "shape": [2], "dtype": "bool"}, {"name": "c", "shape": [1], "dtype": "float32"}]}]}
+        with tempfile.TemporaryDirectory() as name:
+            file = pathlib.Path(name) / "model.json"
+            file.write_text(json.dumps(model))
+            file.with_name("w.bin").write_bytes(b"\x01\x00" + np.float32(3).tobytes())
+            # NodeDef {name: "c", op: "Const", attr: {"dtype": DT_FLOAT, "value": a tensor of shape [1] with four bytes}}; then versions
+            attributes = b"\x2a\x0b\x0a\x05dtype\x12\x02\x30\x01" + b"\x2a\x19\x0a\x05value\x12\x10\x42\x0e\x08\x01\x12\x04\x12\x02\x08\x01\x22\x04\x00\x00\x40\x40"
+            node = b"\x0a\x01c\x12\x05Const" + attributes
+            self.assertEqual(frozen.convert(file), b"\x0a" + bytes([len(node)]) + node + b"\x22\x03\x08\xb8\x03")
+
+    def test_numbers_of_protobuf(self):
+        self.assertEqual(frozen.varint(300), b"\xac\x02")
+        self.assertEqual(frozen.varint(-1), b"\xff" * 9 + b"\x01")
+
     def test_a_loader_without_files(self):
         with self.assertRaises(ValueError):
             packed.parts("load()")
@@ -122,8 +140,9 @@ class Toolchain(unittest.TestCase):
         self.assertEqual(toolchain.first_error(""), ("no message", None))
 
     def test_symbolic_sizes_become_options(self):
-        described = {"inputs": [{"name": "x", "shape": ["n", 3, None]}]}
-        self.assertEqual(toolchain.dimensions(described, {"x": np.zeros((1, 3, 5))}), ["--dim", "n=1", "--dim", "x.2=5"])
+        described = {"inputs": [{"name": "x", "shape": ["n", 3, None]}, {"name": "y", "shape": [-1, ""]}]}
+        options = toolchain.dimensions(described, {"x": np.zeros((1, 3, 5)), "y": np.zeros((2, 4))})
+        self.assertEqual(options[1::2], ["n=1", "x.2=5", "y.0=2", "y.1=4"])
 
     def test_inputs_get_the_names_of_the_graph(self):
         self.assertEqual(toolchain.rename({"a:0": 1, "b:0": 2}, ["a", "b"]), {"a": 1, "b": 2})

@@ -45,16 +45,16 @@ def call(tools, folder, seconds, program, *arguments):
 
 
 def option_of_size(name, input_name, axis):
-    """The symbolic size's option, as the importer calls it: sizes without a name are called after input and axis."""
-    return name if name else f"{input_name}.{axis}"
+    """What the importer calls a size that is not fixed: sizes without a name are called after input and axis."""
+    return name if isinstance(name, str) and name else f"{input_name}.{axis}"
 
 
 def dimensions(described, inputs):
-    """--dim options that give the symbolic sizes of ONNX inputs those that the arrays have."""
+    """--dim options that give the sizes of inputs that are not fixed, which have a name or none or are negative, those of the arrays."""
     sizes = {}
     for one in described["inputs"]:
         for axis, size in enumerate(one["shape"]):
-            if not isinstance(size, int):
+            if not isinstance(size, int) or size < 0:
                 sizes[option_of_size(size, one["name"], axis)] = inputs[one["name"]].shape[axis]
     return [text for name, size in sizes.items() for text in ("--dim", f"{name}={size}")]
 
