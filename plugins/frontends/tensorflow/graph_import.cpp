@@ -24,6 +24,7 @@ namespace {
 
 constexpr std::size_t kMostSteps = std::size_t{1} << 20;  // nodes that are imported, each time that a loop or call comes to them
 constexpr int kDeepest = 64;
+constexpr std::int64_t kMaxResults = 4096;  // of a node that an input stands for; there is room for all before it
 constexpr int kMostIterations = 1 << 16;
 const Value kFailed{Value::Kind::failed};
 
@@ -143,6 +144,11 @@ class GraphImport final : public Walk {
         failure_.add(model_->error("GF024", cat("input '", input.name, "' is node '", port.node, "', which the graph does not have")));
         continue;
       }
+      if (port.index < 0 || port.index >= kMaxResults) {
+        failure_.add(model_->error("GF024", cat("input '", input.name, "' is result ", port.index, " of node '", port.node,
+                                                "'; no node has more than ", kMaxResults, " results")));
+        continue;
+      }
       auto& values = main_.results[found->second].values;
       if (values.size() <= static_cast<std::size_t>(port.index)) values.resize(static_cast<std::size_t>(port.index) + 1);
       values[static_cast<std::size_t>(port.index)] =
@@ -187,9 +193,9 @@ class GraphImport final : public Walk {
     if (const auto* importer = find_importer(node.op())) first = first_result(*importer, port.result);
     if (auto called = model_->functions.find(node.op()); called != model_->functions.end())
       first = result_of_function(called->second, port.result);
-    std::int64_t at = first.value_or(-1) + port.index;
-    if (!first || port.index < 0 || at >= static_cast<std::int64_t>(result.values.size()) ||
-        result.values[static_cast<std::size_t>(at)].kind == Value::Kind::none) {
+    const auto results = static_cast<std::int64_t>(result.values.size());
+    const std::int64_t at = !first || port.index < 0 || port.index >= results ? results : *first + port.index;
+    if (at < 0 || at >= results || result.values[static_cast<std::size_t>(at)].kind == Value::Kind::none) {
       failure_.add(error_at(node, scope, "GF032", cat("its result '", text, "', which '", user, "' uses, is not there, or not supported")));
       return kFailed;
     }

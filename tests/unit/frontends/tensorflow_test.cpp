@@ -457,6 +457,17 @@ TEST_F(SavedModel, DamageIsFound) {
   }
 }
 
+TEST_F(SavedModel, InputsAreResultsThatANodeMayHave) {
+  for (const char* place : {"serving_default_x:3037000500", "serving_default_x:-1", "serving_default_x:9223372036854775807"}) {
+    std::string text = saved_model_bytes();
+    const std::string good = "serving_default_x:0";
+    text.replace(text.rfind(good), good.size(), place);
+    auto graph = import_model(text, {}, {"x.0=1"}, {}, "kws/saved_model.pbtxt");
+    ASSERT_FALSE(graph) << place;
+    EXPECT_THAT(text_of(graph.failure()), HasSubstr("of node 'serving_default_x'; no node has more than 4096 results")) << place;
+  }
+}
+
 TEST_F(SavedModel, SignaturesAreChosenByName) {
   auto graph = import_saved({{"signature", "serving"}});
   ASSERT_FALSE(graph);
@@ -507,7 +518,8 @@ TEST_F(TensorFlow, LstmOverStepsInBothOrdersOfGates) {
   for (bool second : {false, true}) {
     std::string model = placeholder("x", {3, 1, 1}) + constant("c", {1, 1}, {0.8f}) + constant("h", {1, 1}, {-0.6f}) +
                         constant("w", {2, 4}, kCellWeights) + constant("p", {1}, {0}) + constant("b", {4}, kCellBias) +
-                        "node { name: \"steps\" op: \"Const\" attr { key: \"value\" value { tensor { dtype: DT_INT64 tensor_shape { } int64_val: 3 } } } }\n" +
+                        "node { name: \"steps\" op: \"Const\" attr { key: \"value\" value { tensor { dtype: DT_INT64 tensor_shape { } "
+                        "int64_val: 3 } } } }\n" +
                         node(second ? "BlockLSTMV2" : "BlockLSTM", "block", {"steps", "x", "c", "h", "w", "p", "p", "p", "b"}) +
                         node("Identity", "y", {"block:6"});
     Floats in{0.9f, -2, 0.4f}, expected;
