@@ -1,6 +1,7 @@
 // Writing to standard error. Time decides only whether a bar is drawn, never what a product holds.
 #include <buda/cli/terminal.hpp>
 
+#include <buda/base/printable.hpp>
 #include <buda/base/text.hpp>
 
 #include <spdlog/logger.h>
@@ -55,7 +56,7 @@ class Terminal::LogSink final : public spdlog::sinks::base_sink<spdlog::details:
     }
     spdlog::memory_buf_t line;
     formatter_->format(message, line);
-    terminal_.write_lines({line.data(), line.size()});
+    terminal_.write_lines(printable({line.data(), line.size()}, Lines::kept));
   }
   void flush_() override {}
 
@@ -122,7 +123,7 @@ void Terminal::draw_bar(Clock::time_point now) {
   if (!work_.is_going_on()) return hide_bar();
   if (now - started_ < kBarAfter) return;
   const std::size_t width = columns(), name = program_.size() + 2;
-  write(cat("\r\x1b[K", program_, ": ", work_.bar(seconds(now), width > name + 1 ? width - name - 1 : 1)));
+  write(cat("\r\x1b[K", program_, ": ", printable(work_.bar(seconds(now), width > name + 1 ? width - name - 1 : 1))));
   bar_shown_ = true;
 }
 

@@ -1,32 +1,13 @@
 // Rendering of diagnostics.
 #include <buda/diag/format.hpp>
 
+#include <buda/base/printable.hpp>
 #include <buda/base/text.hpp>
 
 namespace buda {
 namespace {
 
 constexpr std::size_t kLongestExcerpt = 120;
-
-// Input may hold any bytes; a terminal must not be steered by them, and a log must stay valid UTF-8.
-std::string printable(std::string_view text) {
-  std::string out;
-  bool utf8 = is_valid_utf8(text);
-  for (char c : text) {
-    auto byte = static_cast<unsigned char>(c);
-    if (c == '\t') {
-      out += ' ';
-    } else if (byte < 0x20 || byte == 0x7f || (!utf8 && byte >= 0x80)) {
-      constexpr char kHex[] = "0123456789abcdef";
-      out += "\\x";
-      out += kHex[byte >> 4];
-      out += kHex[byte & 15];
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
 
 std::string place(const SourceLoc& loc, const std::string& program) {
   std::string out;

@@ -1,6 +1,7 @@
 // Child processes, kept in a table that a signal handler may read.
 #include <buda/io/process.hpp>
 
+#include <buda/base/printable.hpp>
 #include <buda/base/text.hpp>
 #include <buda/io/file_system.hpp>
 
@@ -128,12 +129,37 @@ bool interrupt_processes(int signal) noexcept {
   return any;
 }
 
+namespace {
+
+// $'\033': what would steer a terminal, or end the line. Bash, zsh, ksh and POSIX of 2024 read it.
+std::string with_escapes(std::string_view argument) {
+  std::string word = "$'";
+  for (char c : argument) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\'' || c == '\\') {
+      word.append({'\\', c});
+    } else if (byte < 0x20 || byte >= 0x7f) {
+      word += '\\';
+      for (int shift : {6, 3, 0}) word += static_cast<char>('0' + (byte >> shift & 7));
+    } else {
+      word += c;
+    }
+  }
+  return word + '\'';
+}
+
+}  // namespace
+
 std::string shell_line(const std::vector<std::string>& argv) {
   constexpr std::string_view kSafe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,:+@%";
   std::vector<std::string> words;
   for (const auto& a : argv) {
     if (!a.empty() && a.find_first_not_of(kSafe) == std::string::npos) {
       words.push_back(a);
+      continue;
+    }
+    if (!is_printable(a) || a.find_first_of("\n\t") != std::string::npos) {
+      words.push_back(with_escapes(a));
       continue;
     }
     std::string word = "'";

@@ -6,6 +6,7 @@
 // allocate nor lock.
 #include <buda/io/file_system.hpp>
 
+#include <buda/base/printable.hpp>
 #include <buda/base/text.hpp>
 #include <buda/io/mapped_memory.hpp>
 
@@ -128,7 +129,11 @@ class StdoutFile final : public OutputFile {
     content_ += data;
     return success();
   }
-  Result<void> commit() override { return write_all(STDOUT_FILENO, content_, std::string(kStdStream)); }
+  // What holds names and texts of files must not steer a terminal.
+  Result<void> commit() override {
+    if (::isatty(STDOUT_FILENO) != 0) content_ = printable(content_, Lines::kept);
+    return write_all(STDOUT_FILENO, content_, std::string(kStdStream));
+  }
 
  private:
   std::string content_;

@@ -200,6 +200,11 @@ TEST(Process, EndsAfterALimitWithAllThatItStarted) {
   EXPECT_EQ(fast->exit_code, 3);
 }
 
+TEST(Process, ShownCommandsDoNotSteerATerminal) {
+  EXPECT_EQ(shell_line({"a\x1b[2Jb", "one\ntwo", "it's\x07", "\xc2\x9b", "\xff"}),
+            "$'a\\033[2Jb' $'one\\012two' $'it\\'s\\007' $'\\302\\233' $'\\377'");
+  EXPECT_EQ(shell_line({"é"}), "'é'");
+}
 TEST(Process, ShownCommandsSurviveAShell) { EXPECT_EQ(shell_line({"a", "b c", "it's", ""}), "a 'b c' 'it'\\''s' ''"); }
 
 TEST(MemoryFiles, BehavesLikeTheRealOne) {
