@@ -16,8 +16,10 @@
 namespace buda::runner {
 namespace {
 
+// A correlation says nothing about integers: of them only a limit of errors allows differences.
 CompareCriterion criterion(const Options& o, const Tensor& expected, const Tensor& actual) {
-  if (!o.pcc && !o.rtol && !o.atol && !o.max_error && !o.mean_error) return standard_criterion(expected, actual);
+  const bool errors = o.rtol || o.atol || o.max_error || o.mean_error;
+  if (!errors && (!o.pcc || !is_float(actual.dtype()))) return standard_criterion(expected, actual);
   CompareCriterion c;
   c.options.rtol = o.rtol.value_or(0);
   c.options.atol = o.atol.value_or(0);
@@ -26,6 +28,12 @@ CompareCriterion criterion(const Options& o, const Tensor& expected, const Tenso
   c.thresholds.max_abs_error = o.max_error;
   c.thresholds.max_mean_abs_error = o.mean_error;
   return c;
+}
+
+// The limit under which integers or booleans that differ would pass.
+std::string hint_for_unequal(const Comparison& comparison, DType type) {
+  return type == DType::boolean ? cat("to allow as many differences: --mean-error ", comparison.mean_abs_error)
+                                : cat("to allow such differences: --max-error ", comparison.max_abs_error);
 }
 
 std::string number(double v) {
@@ -129,6 +137,8 @@ Result<void> compare_outputs(const Options& o, const NamedTensors& outputs, std:
       continue;
     }
     auto verdict = judge(*comparison, asked.thresholds, name);
+    if (!verdict && asked.thresholds.all_equal && std::isfinite(comparison->max_abs_error))
+      verdict.failure().diagnostics().front().hint = hint_for_unequal(*comparison, output->second.dtype());
     rows.push_back({name, cat(comparison->count), correlation_text(comparison->correlation), number(comparison->max_abs_error),
                     number(comparison->mean_abs_error), cat(comparison->equal), verdict ? "as expected" : "different",
                     criterion_text(asked)});

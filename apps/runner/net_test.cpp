@@ -28,9 +28,11 @@ Tensor masked(const Tensor& tensor, const netlist::Queue& queue, const Compariso
   return Tensor(tensor.shape(), std::move(numbers));
 }
 
-CompareThresholds thresholds(const ComparisonConfig* config) {
+CompareThresholds thresholds(const ComparisonConfig* config, DType type) {
   CompareThresholds out;
-  if (config == nullptr) {
+  if (config == nullptr && !is_float(type)) {
+    out.all_equal = true;
+  } else if (config == nullptr) {
     out.min_correlation = 0.99;
   } else if (config->kind == ComparisonConfig::Kind::exact) {
     out.max_abs_error = 0;
@@ -61,7 +63,7 @@ Result<void> compare_with_reference(const netlist::Netlist& netlist, const runti
     const ComparisonConfig& ranges = rules != nullptr ? *rules : none;
     BUDA_ASSIGN(auto comparison, compare(masked(want, *queue, ranges), masked(output->second, *queue, ranges), options));
     const bool constant = comparison.correlation.state != Correlation::State::defined;
-    CompareThresholds limits = thresholds(rules);
+    CompareThresholds limits = thresholds(rules, want.dtype());
     // Where one side does not vary, there is nothing to correlate; closeness has to do.
     if (constant && limits.min_correlation) {
       limits.min_correlation.reset();

@@ -59,7 +59,9 @@ void declare(cli::OptionSet& set, Options& o) {
   set.group("Comparison");
   set.path("expect", o.expect, "FILE|DIR",
            "compare the outputs with these tensors (DIR: output_0.pb, …); a difference ends with exit code 4");
-  set.real("pcc", o.pcc, "X", "minimum correlation; without any limit 0.99, or a tolerance for small outputs (docs/tools/runner.md)")
+  set.real("pcc", o.pcc, "X",
+           "minimum correlation; without any limit 0.99, for fewer than 64 numbers a limit of errors, and integers and booleans are equal "
+           "(docs/tools/runner.md)")
       .range(-1, 1);
   set.real("rtol", o.rtol, "X", "every element within atol + rtol * |expected|; 0 when only atol is given").at_least(0);
   set.real("atol", o.atol, "X", "see rtol; 0 when only rtol is given").at_least(0);

@@ -2,6 +2,7 @@
 #include <buda/compiler/import.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/compiler/mark_fixed_values.hpp>
 #include <buda/graph/graph.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
 #include <buda/plugin/frontend.hpp>
@@ -104,6 +105,7 @@ Result<graph::Graph> import_model(const plugin::ModelSource& model, const std::s
   BUDA_ASSIGN(auto graph, reader->import(model, options, host));
   host.progress("checking the graph", 0, 0);
   BUDA_TRY(check_imported(graph, name, model));
+  mark_fixed_values(graph, options.values);
   host.log(1, cat(graph.name, ": ", graph.size(), " nodes, ", graph.inputs().size(), " inputs, ", graph.outputs().size(), " outputs"));
   return graph;
 }

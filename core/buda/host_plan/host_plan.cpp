@@ -26,7 +26,9 @@ const schema::Record<PlanTensor>& describe(const PlanTensor*) {
           .optional("queue", &PlanTensor::queue, "queue of the netlist; absent: only segments of the host use or give it")
           .optional("transforms", &PlanTensor::transforms,
                     "steps from the model's tensor to the queue's (inputs), or from the queue's to the model's (outputs)")
-          .optional("loopback", &PlanTensor::loopback, "of an input: the output whose value it has from the second step on");
+          .optional("loopback", &PlanTensor::loopback, "of an input: the output whose value it has from the second step on")
+          .optional("fixed_value", &PlanTensor::fixed_value,
+                    "of an input: the value that was fixed when the model was imported, which another one given at run time contradicts");
   return record;
 }
 

@@ -26,6 +26,8 @@ struct PlanTensor {
   std::vector<Transform> transforms;
   // Of an input: the output that it is from the second step on. With a queue it is that output's, too.
   std::string loopback = {};
+  // Of an input that nothing reads, because its value was fixed when the model was imported: that value (graph/fixed_value.hpp).
+  std::string fixed_value = {};
   friend bool operator==(const PlanTensor&, const PlanTensor&) = default;
 };
 

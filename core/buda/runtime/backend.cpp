@@ -10,6 +10,7 @@
 #include <buda/runtime/backend_timeouts.hpp>
 #include <buda/runtime/batches.hpp>
 #include <buda/runtime/device_worker.hpp>
+#include <buda/runtime/fixed_inputs.hpp>
 #include <buda/runtime/host_values.hpp>
 #include <buda/runtime/model_ports.hpp>
 #include <buda/runtime/open_device.hpp>
@@ -242,6 +243,7 @@ Result<void> Backend::push(const Port& input, const Tensor& batch, Timeout timeo
   if (batch.shape() != input.shape)
     return input_error("RT021", {}, cat(what, "the batch has the shape ", batch.shape().text(), ", the model's is ", input.shape.text()));
   BUDA_ASSIGN(Tensor typed, with_dtype(input, batch));
+  BUDA_TRY(check_fixed_input(input, typed));
   if (!input.is_read) return success();
   if (input.queue == nullptr) {
     if (parts_->host_state(input) != nullptr) {

@@ -4,6 +4,7 @@
 #include <buda/base/checked.hpp>
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
+#include <buda/runtime/fixed_inputs.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
@@ -50,6 +51,7 @@ Result<Batches> plan(const Ports& ports, const NamedTensors& inputs) {
                                   port.shape.text(), "; it is given for the first step alone")));
     }
   }
+  if (auto fixed = check_fixed_inputs(ports, inputs); !fixed) failure.add(std::move(fixed).failure());
   if (!failure.empty()) return failure;
 
   if (std::all_of(cut.begin(), cut.end(), [&](const Port* port) { return inputs.at(port->tensor->name).shape() == port->shape; }))

@@ -2,6 +2,7 @@
 #include <buda/runtime/bfloat16_values.hpp>
 #include <buda/runtime/graph_run.hpp>
 
+#include <buda/graph/fixed_value.hpp>
 #include <buda/graph/graph.hpp>
 #include <buda/graph/loopback.hpp>
 #include <buda/graph/placement.hpp>
@@ -57,6 +58,7 @@ class GraphPorts {
   Port port(const Graph& graph, const Node& node, DType dtype, const Shape& shape) {
     names_.push_back({});
     names_.back().name = node.name();
+    names_.back().fixed_value = graph::fixed_value_of(node);
     Port out;
     out.tensor = &names_.back();
     bool device = graph::level_of(graph, node) == graph::Level::device;

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <type_traits>
 
@@ -187,6 +188,48 @@ std::vector<std::int64_t> place_of(std::size_t index, const Shape& shape) {
   return place;
 }
 
+// The largest element along the last axis, row by row: is it where it is expected?
+void compare_largest(const Pairs& pairs, const Shape& shape, double margin, Comparison& out) {
+  const std::int64_t length = shape.rank() == 0 ? 0 : shape[shape.rank() - 1];
+  if (length < 2) return;
+  const auto row = static_cast<std::size_t>(length);
+  double largest = 0, second = 0, actual_largest = 0;
+  std::size_t at = 0, actual_at = 0;
+  bool comparable = true;
+  pairs.for_each([&](std::size_t index, double e, double a, double) {
+    const std::size_t column = index % row;
+    if (column == 0) {
+      largest = second = -kInfinity;
+      at = actual_at = index;
+      actual_largest = a;
+      comparable = true;
+    }
+    comparable = comparable && !std::isnan(e);  // NaN is neither larger nor smaller than another
+    if (column == 0 || e > largest) {
+      second = largest;
+      largest = e;
+      at = index;
+    } else {
+      second = std::max(second, e);
+    }
+    if (a > actual_largest) {
+      actual_largest = a;
+      actual_at = index;
+    }
+    if (column + 1 != row || !comparable || !(largest - second > margin)) return;
+    ++out.clear_largest;
+    if (at == actual_at) return;
+    if (out.moved_largest++ == 0) out.first_moved = MovedLargest{place_of(at, shape), place_of(actual_at, shape)};
+  });
+}
+
+// Of an error that is shown, not judged by: few digits read better.
+std::string short_text(double v) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.6g", v);
+  return text.data();
+}
+
 std::string correlation_text(const Correlation& c) {
   using State = Correlation::State;
   switch (c.state) {
@@ -204,6 +247,17 @@ std::string correlation_text(const Correlation& c) {
       return "not defined: there are infinities or NaN that differ";
   }
   return "";
+}
+
+ElementDifference difference_at(const Tensor& expected, const Tensor& actual, std::size_t index, double error) {
+  ElementDifference d;
+  d.place = place_of(index, expected.shape());
+  load(expected, index, 1, &d.expected);
+  load(actual, index, 1, &d.actual);
+  d.error = error;
+  d.expected_text = element_text(expected, index);
+  d.actual_text = element_text(actual, index);
+  return d;
 }
 
 std::string difference_text(const ElementDifference& d) {
@@ -226,6 +280,7 @@ Result<Comparison> compare(const Tensor& expected, const Tensor& actual, const C
   bool float_type = is_float(expected.dtype());
   double total = 0;
   std::vector<std::pair<double, std::size_t>> worst;  // error and index, largest error first
+  std::optional<std::pair<double, std::size_t>> first;
   pairs.for_each([&](std::size_t index, double e, double a, double error) {
     bool both_nan = std::isnan(e) && std::isnan(a);
     bool finite = std::isfinite(e) && std::isfinite(a);
@@ -242,6 +297,7 @@ Result<Comparison> compare(const Tensor& expected, const Tensor& actual, const C
       if (error <= options.atol + options.rtol * std::fabs(e)) ++c.close;
       c.max_ulp_error = std::max(c.max_ulp_error, float_type ? ulp_distance(expected.dtype(), e, a) : error);
     }
+    if (!first) first.emplace(error, index);
     total += error;
     c.max_abs_error = std::max(c.max_abs_error, error);
     if (options.worst == 0 || (worst.size() == options.worst && error <= worst.back().first)) return;
@@ -251,38 +307,39 @@ Result<Comparison> compare(const Tensor& expected, const Tensor& actual, const C
   });
   if (c.count != 0) c.mean_abs_error = total / static_cast<double>(c.count);
   c.correlation = correlate(pairs, c.not_finite);
-  for (const auto& [error, index] : worst) {
-    ElementDifference d;
-    d.place = place_of(index, expected.shape());
-    load(expected, index, 1, &d.expected);
-    load(actual, index, 1, &d.actual);
-    d.error = error;
-    d.expected_text = element_text(expected, index);
-    d.actual_text = element_text(actual, index);
-    c.worst.push_back(std::move(d));
-  }
+  if (options.largest_margin) compare_largest(pairs, expected.shape(), *options.largest_margin, c);
+  if (first) c.first = difference_at(expected, actual, first->second, first->first);
+  for (const auto& [error, index] : worst) c.worst.push_back(difference_at(expected, actual, index, error));
   return c;
 }
 
 std::string criterion_text(const CompareCriterion& criterion) {
   const auto& [options, t] = criterion;
   std::vector<std::string> parts;
+  if (t.all_equal) parts.push_back("equal");
   if (t.min_correlation) parts.push_back(cat("correlation >= ", *t.min_correlation));
   if (t.min_close_fraction) {
     std::string bound = options.rtol == 0 ? to_text(options.atol) : cat(options.rtol, " |expected|");
     if (options.rtol != 0 && options.atol != 0) bound = cat(options.atol, " + ", bound);
     parts.push_back(cat("|error| <= ", bound, *t.min_close_fraction < 1 ? cat(" for ", *t.min_close_fraction, " of all") : ""));
   }
-  if (t.max_abs_error) parts.push_back(cat("max error <= ", *t.max_abs_error));
+  if (t.max_abs_error) parts.push_back(cat("max error <= ", short_text(*t.max_abs_error)));
   if (t.max_mean_abs_error) parts.push_back(cat("mean error <= ", *t.max_mean_abs_error));
   if (t.max_ulp_error) parts.push_back(cat("error <= ", *t.max_ulp_error, " units in the last place"));
+  if (t.same_largest) parts.push_back("same largest along the last axis");
   return join(parts, ", ");
 }
 
 CompareCriterion standard_criterion(const Tensor& expected, const Tensor& actual) {
-  constexpr std::size_t kFewElements = 32;
-  constexpr double kMinCorrelation = 0.99, kTolerance = 0.02, kLeastAtol = 1e-6;
-  const bool same_shape = expected.shape() == actual.shape();
+  constexpr std::size_t kFewElements = 64;
+  constexpr double kMinCorrelation = 0.99, kTolerance = 0.02, kLeastLimit = 1e-3, kLeastAtol = 1e-6;
+  CompareCriterion out;
+  if (!is_float(actual.dtype())) {
+    out.thresholds.all_equal = true;
+    return out;
+  }
+  const Shape& shape = expected.shape();
+  const bool same_shape = shape == actual.shape();
   Limits limits;
   double largest = 0;
   if (same_shape)
@@ -291,8 +348,16 @@ CompareCriterion standard_criterion(const Tensor& expected, const Tensor& actual
       limits.add(e);
       largest = std::max(largest, std::fabs(e));
     });
-  CompareCriterion out;
-  if (!same_shape || (expected.size() >= kFewElements && limits.low < limits.high)) {
+  if (same_shape && expected.size() < kFewElements) {
+    const double limit = kTolerance * largest + kLeastLimit;
+    out.thresholds.max_abs_error = limit;
+    if (shape.rank() > 0 && shape[shape.rank() - 1] > 1) {
+      out.thresholds.same_largest = true;
+      out.options.largest_margin = limit;
+    }
+    return out;
+  }
+  if (!same_shape || limits.low < limits.high) {
     out.thresholds.min_correlation = kMinCorrelation;
     return out;
   }
@@ -317,6 +382,13 @@ Result<void> judge(const Comparison& c, const CompareThresholds& thresholds, con
   };
   // Written so that NaN does not pass.
   bool identical = c.equal == c.count;
+  if (thresholds.all_equal && !identical) {
+    const auto different = static_cast<double>(c.count - c.equal);
+    fail("TN046", "different",
+         cat(c.count - c.equal, " of ", c.count, c.count == 1 ? " element is" : " elements are", " not equal; the first is ",
+             c.first ? difference_text(*c.first) : ""),
+         different, 0);
+  }
   if (const auto& t = thresholds.min_correlation; t && !identical) {
     if (c.correlation.state != Correlation::State::defined) {
       fail("TN041", "correlation", cat("correlation is ", correlation_text(c.correlation)), std::nan(""), *t);
@@ -337,6 +409,16 @@ Result<void> judge(const Comparison& c, const CompareThresholds& thresholds, con
   at_most("TN043", "max_abs_error", "the largest absolute error", c.max_abs_error, thresholds.max_abs_error);
   at_most("TN044", "mean_abs_error", "the mean absolute error", c.mean_abs_error, thresholds.max_mean_abs_error);
   at_most("TN045", "max_ulp_error", "the largest error in units of the last place", c.max_ulp_error, thresholds.max_ulp_error);
+  if (thresholds.same_largest && c.moved_largest != 0) {
+    fail("TN047", "moved_largest",
+         cat("the largest element along the last axis is another one in ", c.moved_largest, " of ", c.clear_largest,
+             c.clear_largest == 1 ? " row" : " rows", " where it stands out"),
+         static_cast<double>(c.moved_largest), 0);
+    if (c.first_moved)
+      failure.diagnostics().back().notes.push_back({{},
+                                                    cat("the largest expected element is at ", list_text(c.first_moved->place),
+                                                        ", the largest actual one at ", list_text(c.first_moved->actual_place))});
+  }
   if (!failure.empty()) return failure;
   return success();
 }

@@ -36,6 +36,16 @@ struct CompareOptions {
   double atol = 1e-8;
   bool equal_nan = true;  // NaN in the same place is no difference
   std::size_t worst = 5;  // how many of the largest differences to keep
+  // If given, the places of the largest elements along the last axis are compared wherever the two largest expected ones are more than
+  // this apart.
+  std::optional<double> largest_margin = {};
+};
+
+// Where the largest element along the last axis is another one: `place` is that of the largest expected element, the other that of the
+// largest actual one. Of several that are equally large the first counts.
+struct MovedLargest {
+  std::vector<std::int64_t> place, actual_place;
+  friend bool operator==(const MovedLargest&, const MovedLargest&) = default;
 };
 
 // What two tensors of the same shape have in common. Values are compared as doubles, 64-bit integers exactly.
@@ -51,7 +61,12 @@ struct Comparison {
   // Largest distance in units of the last place: how many values of the expected type apart two elements are, after `actual` was
   // rounded to that type. For integers and booleans the same as max_abs_error; infinite where max_abs_error is.
   double max_ulp_error = 0;
-  std::vector<ElementDifference> worst;  // largest error first, then by place; without elements that are equal
+  std::vector<ElementDifference> worst;    // largest error first, then by place; without elements that are equal
+  std::optional<ElementDifference> first;  // of the elements that are not equal, in row-major order
+  // With largest_margin: rows along the last axis whose largest expected element stands out, those of them in which it is not the largest
+  // actual one, and the first of these.
+  std::size_t clear_largest = 0, moved_largest = 0;
+  std::optional<MovedLargest> first_moved;
 
   // Elements that are close, of all; 1 for empty tensors.
   double close_fraction() const { return count == 0 ? 1.0 : static_cast<double>(close) / static_cast<double>(count); }
@@ -67,6 +82,8 @@ struct CompareThresholds {
   std::optional<double> max_abs_error = {};
   std::optional<double> max_mean_abs_error = {};
   std::optional<double> max_ulp_error = {};
+  bool all_equal = false;     // every element, exactly
+  bool same_largest = false;  // no row of moved_largest; with largest_margin of CompareOptions
 };
 
 // What is compared, and what must hold.
@@ -77,9 +94,13 @@ struct CompareCriterion {
 // "correlation >= 0.99, |error| <= 0.001 + 0.02 |expected|": for people.
 std::string criterion_text(const CompareCriterion& criterion);
 
-// The criterion where none is given: a correlation of at least 0.99. Where there are too few elements for a correlation to mean anything
-// (two points always lie on a line), or too little variation, every element must be within 2% of itself plus 2% of the largest expected
-// magnitude, which the device's 16-bit formats keep to.
+// The criterion where none is given, by the type and the size of the output:
+// - integers and booleans: every element is equal, for a correlation says nothing about an index or a token;
+// - fewer than 64 floating-point numbers, for which a correlation means little (two points always lie on a line): every error is at most
+//   2% of the largest expected magnitude plus 0.001, and the largest element along the last axis is the expected one wherever the two
+//   largest expected ones are further apart than that;
+// - more numbers: a correlation of at least 0.99; where nothing varies, every element is within 2% of itself plus 2% of the largest
+//   expected magnitude.
 CompareCriterion standard_criterion(const Tensor& expected, const Tensor& actual);
 
 // One diagnostic (Fault::mismatch) for each threshold that does not hold, with `name` as its node and the worst elements as notes

@@ -1,4 +1,6 @@
 // Graphs without a chip.
+#include <buda/base/text.hpp>
+#include <buda/graph/fixed_value.hpp>
 #include <buda/graph/graph.hpp>
 #include <buda/graph/loopback.hpp>
 #include <buda/io/memory_file_system.hpp>
@@ -55,6 +57,33 @@ TEST_F(GraphRunTest, WhatNothingReadsIsNotLookedAt) {
     EXPECT_EQ(out->outputs.at("y"), one);
   }
   EXPECT_FALSE(run_graph(*graph, {{"x", one}, {"liek", one}}, host_));
+}
+
+TEST_F(GraphRunTest, AnotherValueThanTheFixedOneIsRefused) {
+  ops::Builder b("m");
+  auto x = b.input("x", {1, 2});
+  b.input("rows", {1, 2}, DType::i64);
+  b.output("y", b.tanh(x));
+  auto graph = b.finish();
+  ASSERT_TRUE(graph);
+  const Tensor fixed(Shape{1, 2}, std::vector<std::int64_t>{7, -1}), one(Shape{1, 2}, std::vector<float>{0, 0});
+  graph->node(graph->find("rows")).tags[graph::kFixedValue] = graph::fixed_value_text(fixed);
+  auto failure = [&](const NamedTensors& inputs) {
+    auto out = run_graph(*graph, inputs, host_);
+    return out ? std::string() : cat(out.failure().diagnostics().front().code, ' ', out.failure().diagnostics().front().message);
+  };
+  EXPECT_EQ(failure({{"x", one}}), "");
+  EXPECT_EQ(failure({{"x", one}, {"rows", fixed}}), "");
+  EXPECT_EQ(failure({{"x", one}, {"rows", fixed.cast(DType::i32)}}), "");
+  EXPECT_EQ(
+      failure({{"x", one}, {"rows", Tensor(Shape{1, 2}, std::vector<std::int64_t>{7, 1})}}),
+      "RT025 input 'rows' was fixed by --value when the model was imported (I64 [1, 2], [7, -1]), and another value is given ([7, 1])");
+  EXPECT_THAT(failure({{"x", one}, {"rows", Tensor(Shape{2}, std::vector<std::int64_t>{7, -1})}}), testing::StartsWith("RT025"));
+  EXPECT_THAT(failure({{"x", one}, {"rows", one}}), testing::StartsWith("RT022"));
+  // Of several batches each has it.
+  const Tensor two(Shape{2, 2}, std::vector<float>{0, 0, 0, 0});
+  EXPECT_EQ(failure({{"x", two}, {"rows", Tensor(Shape{2, 2}, std::vector<std::int64_t>{7, -1, 7, -1})}}), "");
+  EXPECT_THAT(failure({{"x", two}, {"rows", Tensor(Shape{2, 2}, std::vector<std::int64_t>{7, -1, 7, 0})}}), testing::StartsWith("RT025"));
 }
 
 TEST_F(GraphRunTest, StateGoesFromStepToStep) {

@@ -265,22 +265,131 @@ TEST(Compare, Text) {
             "  at [2]: expected 3, actual 3.5, error 0.5\n");
 }
 
+std::vector<std::string> standard_verdict(const Tensor& expected, const Tensor& actual) {
+  const CompareCriterion criterion = standard_criterion(expected, actual);
+  return codes(judge(compared(expected, actual, criterion.options), criterion.thresholds, "y"));
+}
+
+std::string standard_text(const Tensor& expected, const Tensor& actual) { return criterion_text(standard_criterion(expected, actual)); }
+
+using Verdict = std::vector<std::string>;
+
+TEST(Compare, FirstDifference) {
+  Tensor expected(Shape{2, 3}, std::vector<std::int32_t>{1, 2, 3, 4, 5, 6}),
+      actual(Shape{2, 3}, std::vector<std::int32_t>{1, 2, 3, 7, 5, 60});
+  Comparison c = compared(expected, actual);
+  ASSERT_TRUE(c.first);
+  EXPECT_EQ(c.first->place, (std::vector<std::int64_t>{1, 0}));
+  EXPECT_EQ(c.first->actual_text, "7");
+  EXPECT_EQ(c.worst[0].actual_text, "60");
+  EXPECT_FALSE(compared(expected, expected).first);
+}
+
+TEST(Compare, LargestAlongTheLastAxis) {
+  Tensor expected(Shape{4, 3}, std::vector<float>{1, 5, 2, 7, 7.05f, 0, -1, -3, -2, 4, kCompareInf, 0});
+  Tensor actual(Shape{4, 3}, std::vector<float>{5, 5, 2, 7.1f, 7, 0, -3, -3, -2, 4, kCompareInf, 0});
+  EXPECT_EQ(compared(expected, actual).clear_largest, 0u) << "not measured unless asked for";
+  CompareOptions options;
+  options.largest_margin = 0.1;
+  Comparison c = compared(expected, actual, options);
+  EXPECT_EQ(c.clear_largest, 3u) << "two of the second row are nearly the same";
+  EXPECT_EQ(c.moved_largest, 2u) << "of equal ones the first is the largest";
+  EXPECT_EQ(c.first_moved, (MovedLargest{{0, 1}, {0, 0}}));
+  EXPECT_EQ(compared(expected, expected, options).moved_largest, 0u);
+  Tensor with_nan(Shape{3}, std::vector<float>{kCompareNan, 1, 5});
+  EXPECT_EQ(compared(with_nan, with_nan, options).clear_largest, 0u);
+  EXPECT_EQ(compared(Tensor::scalar(1.0f), Tensor::scalar(2.0f), options).clear_largest, 0u);
+  EXPECT_EQ(compared(row({}), row({}), options).clear_largest, 0u);
+}
+
+// Six wrong tokens of 32 correlate well.
+TEST(Compare, IntegersAndBooleansHaveToBeEqual) {
+  std::vector<std::int64_t> ids(1000);
+  for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<std::int64_t>(i * 37);
+  Tensor expected(Shape{10, 100}, ids);
+  ids[517] += 1;
+  Tensor actual(Shape{10, 100}, ids);
+  EXPECT_EQ(standard_text(expected, actual), "equal");
+  EXPECT_EQ(standard_verdict(expected, expected), Verdict{});
+  EXPECT_EQ(standard_verdict(expected, actual), Verdict{"TN046"});
+  auto verdict = judge(compared(expected, actual), {.all_equal = true}, "y");
+  EXPECT_EQ(verdict.failure().diagnostics().front().message,
+            "'y': 1 of 1000 elements are not equal; the first is at [5, 17]: expected 19129, actual 19130, error 1");
+  EXPECT_EQ(standard_verdict(expected.cast(DType::f64), actual), Verdict{"TN046"}) << "the type of the output counts";
+  // Integers of 64 bits that one double stands for.
+  constexpr std::int64_t kHuge = std::int64_t{1} << 60;
+  EXPECT_EQ(standard_verdict(Tensor::scalar(kHuge), Tensor::scalar(kHuge + 1)), Verdict{"TN046"});
+  EXPECT_EQ(standard_verdict(Tensor::scalar(Boolean{1}), Tensor::scalar(Boolean{0})), Verdict{"TN046"});
+  EXPECT_EQ(standard_verdict(Tensor::scalar(Boolean{1}), Tensor::scalar(Boolean{3})), Verdict{}) << "any byte but 0 is true";
+  EXPECT_EQ(standard_verdict(*Tensor::zeros(DType::i32, {0, 4}), *Tensor::zeros(DType::i32, {0, 4})), Verdict{});
+}
+
 // Two elements always lie on a line, and one has no correlation.
-TEST(Compare, SmallOutputsAreJudgedByCloseness) {
+TEST(Compare, SmallOutputsAreJudgedByErrors) {
   auto verdict = [](std::vector<float> expected, std::vector<float> actual) {
-    Tensor e = row(std::move(expected)), a = row(std::move(actual));
-    CompareCriterion criterion = standard_criterion(e, a);
-    return codes(judge(compared(e, a, criterion.options), criterion.thresholds, "y"));
+    return standard_verdict(row(std::move(expected)), row(std::move(actual)));
   };
-  EXPECT_EQ(verdict({0.3f, 0.7f}, {0.103f, 0.897f}), std::vector<std::string>{"TN042"});
-  EXPECT_EQ(verdict({0.5f}, {0.50015f}), std::vector<std::string>{});
-  EXPECT_EQ(verdict({0, 0, 0}, {0, 1e-7f, 0}), std::vector<std::string>{});
-  EXPECT_EQ(verdict({0.3f, 0.7f}, {0.3f, kCompareNan}), std::vector<std::string>{"TN042"});
-  std::vector<float> ramp(32), constant(64, 2.0f);
+  EXPECT_EQ(verdict({0.3f, 0.7f}, {0.103f, 0.897f}), Verdict{"TN043"});
+  EXPECT_EQ(verdict({0.5f}, {0.50015f}), Verdict{});
+  EXPECT_EQ(verdict({0, 0, 0}, {0, 0.0009f, 0}), Verdict{}) << "0.001 is allowed in any case";
+  EXPECT_EQ(verdict({0, 0, 0}, {0, 0.0011f, 0}), Verdict{"TN043"});
+  // The limit is 0.02 * 100 + 0.001, also for the small ones.
+  EXPECT_EQ(verdict({1, 100}, {3, 98}), Verdict{});
+  EXPECT_EQ(verdict({1, 100}, {3.002f, 100}), Verdict{"TN043"});
+  EXPECT_EQ(standard_text(row({1, -100}), row({1, -100})), "max error <= 2.001, same largest along the last axis");
+  EXPECT_EQ(standard_text(Tensor::scalar(50.0f), Tensor::scalar(50.0f)), "max error <= 1.001");
+}
+
+TEST(Compare, SmallOutputsKeepTheirLargestElement) {
+  // The limit is 0.201.
+  EXPECT_EQ(standard_verdict(row({9.7f, 10, 3}), row({9.9f, 9.85f, 3})), Verdict{"TN047"});
+  EXPECT_EQ(standard_verdict(row({9.85f, 10, 3}), row({9.95f, 9.9f, 3})), Verdict{}) << "they are too close to each other";
+  Tensor expected(Shape{2, 2}, std::vector<float>{10, 0, 9.75f, 10}), actual(Shape{2, 2}, std::vector<float>{10, 0, 9.9f, 9.85f});
+  auto verdict = judge(compared(expected, actual, standard_criterion(expected, actual).options), {.same_largest = true}, "y");
+  ASSERT_EQ(codes(verdict), Verdict{"TN047"});
+  const Diagnostic& d = verdict.failure().diagnostics().front();
+  EXPECT_EQ(d.message, "'y': the largest element along the last axis is another one in 1 of 2 rows where it stands out");
+  EXPECT_EQ(d.notes.back().message, "the largest expected element is at [1, 1], the largest actual one at [1, 0]");
+}
+
+TEST(Compare, LargeOutputsAreJudgedByCorrelation) {
+  std::vector<float> ramp(64), constant(64, 2.0f);
   for (std::size_t i = 0; i < ramp.size(); ++i) ramp[i] = static_cast<float>(i);
-  EXPECT_EQ(criterion_text(standard_criterion(row(ramp), row(ramp))), "correlation >= 0.99");
-  EXPECT_EQ(criterion_text(standard_criterion(row(constant), row(constant))), "|error| <= 0.04 + 0.02 |expected|");
-  EXPECT_EQ(verdict(constant, std::vector<float>(64, 2.01f)), std::vector<std::string>{});
+  EXPECT_EQ(standard_text(row(ramp), row(ramp)), "correlation >= 0.99");
+  EXPECT_EQ(standard_text(row(std::vector<float>(ramp.begin(), ramp.end() - 1)), row(std::vector<float>(ramp.begin(), ramp.end() - 1))),
+            "max error <= 1.241, same largest along the last axis");
+  EXPECT_EQ(standard_text(row(constant), row(constant)), "|error| <= 0.04 + 0.02 |expected|");
+  EXPECT_EQ(standard_verdict(row(constant), row(std::vector<float>(64, 2.01f))), Verdict{});
+  EXPECT_EQ(standard_verdict(row(constant), row(std::vector<float>(64, 2.1f))), Verdict{"TN042"});
+}
+
+TEST(Compare, InfinitiesAndNanOfTheSamePlaceAreEqual) {
+  for (std::size_t size : {4u, 100u}) {
+    std::vector<float> expected(size, 1.0f);
+    expected[0] = kCompareNan, expected[1] = kCompareInf, expected[2] = -kCompareInf;
+    if (size > 4)
+      for (std::size_t i = 3; i < size; ++i) expected[i] = static_cast<float>(i);
+    EXPECT_EQ(standard_verdict(row(expected), row(expected)), Verdict{});
+    for (std::size_t i = 0; i < 3; ++i) {
+      std::vector<float> actual = expected;
+      actual[i] = i == 1 ? -kCompareInf : 3e38f;
+      EXPECT_EQ(standard_verdict(row(expected), row(actual)).size(), 1u) << size << ' ' << i;
+    }
+    std::vector<float> actual = expected;
+    actual[3] = kCompareNan;
+    EXPECT_EQ(standard_verdict(row(expected), row(actual)), Verdict{size == 4 ? "TN043" : "TN041"});
+  }
+}
+
+TEST(Compare, SixteenBitsAndNothing) {
+  for (DType type : {DType::f16, DType::bf16}) {
+    Tensor expected = row({1, 2, 4}).cast(type);
+    EXPECT_EQ(standard_verdict(expected, expected), Verdict{});
+    EXPECT_EQ(standard_verdict(row({1, 2, 4}), row({1.0625f, 2, 4}).cast(type)), Verdict{}) << "the limit is 0.081";
+    EXPECT_EQ(standard_verdict(expected, row({1.125f, 2, 4})), Verdict{"TN043"});
+  }
+  EXPECT_EQ(standard_verdict(row({}), row({})), Verdict{});
+  EXPECT_EQ(standard_verdict(*Tensor::zeros(DType::f32, {3, 0}), *Tensor::zeros(DType::f32, {3, 0})), Verdict{});
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <buda/balance/emit/program.hpp>
 #include <buda/balance/models/op_model.hpp>
 #include <buda/base/text.hpp>
+#include <buda/graph/fixed_value.hpp>
 #include <buda/graph/graph.hpp>
 #include <buda/graph/value.hpp>
 #include <buda/ops/device/device_layout.hpp>
@@ -160,6 +161,7 @@ class HostPlanBuilder {
     out_.plan.inputs.push_back(
         {node.name(), std::string(dtype_name(ops::border_type(node, type.dtype))), shapes.model.dims(), q.queue.name, std::move(steps)});
     if (auto sink = problem_.source(q.source).loopback) out_.plan.inputs.back().loopback = graph_.node(problem_.sinks[*sink].node).name();
+    out_.plan.inputs.back().fixed_value = graph::fixed_value_of(node);
     return success();
   }
 
@@ -168,6 +170,7 @@ class HostPlanBuilder {
     const graph::ValueType& type = node.outputs[0];
     BUDA_ASSIGN(ops::BorderShapes shapes, border_shapes(node, type.shape));
     out_.plan.inputs.push_back({node.name(), std::string(dtype_name(ops::border_type(node, type.dtype))), shapes.model.dims(), "", {}});
+    out_.plan.inputs.back().fixed_value = graph::fixed_value_of(node);
     return success();
   }
 

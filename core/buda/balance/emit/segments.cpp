@@ -3,6 +3,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/graph/contents.hpp>
+#include <buda/graph/fixed_value.hpp>
 #include <buda/graph/loopback.hpp>
 #include <buda/graph/placement.hpp>
 #include <buda/ops/device/device_layout.hpp>
@@ -30,6 +31,7 @@ host_plan::PlanTensor plan_tensor(const Graph& graph, const Node& n) {
   out.dtype = std::string(dtype_name(on_device ? ops::border_type(n, type->dtype) : type->dtype));
   out.shape = (on_device ? ops::border_shapes(n, type->shape).model : type->shape).dims();
   if (auto tag = n.tags.find(graph::kLoopback); tag != n.tags.end()) out.loopback = tag->second;
+  out.fixed_value = graph::fixed_value_of(n);
   return out;
 }
 
@@ -184,6 +186,7 @@ class Splitter {
     graph::copy_contents(from, to);
     to.tags.erase(graph::kPlacement);
     to.tags.erase(graph::kLoopback);
+    to.tags.erase(graph::kFixedValue);
   }
 
   ValueRef value_in(Made& made, ValueRef v) {
