@@ -282,14 +282,9 @@ Exactness host_arithmetic(IntegerStep& s) {
   if (is_float(s.result().dtype)) return Exactness::stays;
   IntegerRange range = range_of_type(s.result().dtype);
   const std::string& op = s.node().op();
-  if (op == "modulo" || op == "remainder") {
-    const std::int64_t size = without_sign(s.range(1)).most;
-    range = intersection(range, {-size, size});
-    if (op == "modulo" && s.range(1).least >= 0) range.least = 0;
-    if (op == "remainder" && s.range(0).least >= 0) range.least = 0;
-  } else if (op == "divide" || op == "shift_right") {
+  if (op == "shift_right") {
     const std::int64_t size = without_sign(s.range(0)).most;
-    range = intersection(range, {s.range(0).least >= 0 && s.range(1).least >= 0 ? 0 : -size, size});
+    range = intersection(range, {s.range(0).least >= 0 ? 0 : -size, size});
   } else if (op == "bitwise_and" && s.range(0).least >= 0 && s.range(1).least >= 0) {
     range = {0, std::min(s.range(0).most, s.range(1).most)};
   }
@@ -327,9 +322,6 @@ const std::vector<NamedIntegerRule>& elementwise_integer_rules() {
       {"floor", rounding},
       {"ceil", rounding},
       {"round", rounding},
-      {"divide", host_arithmetic},
-      {"modulo", host_arithmetic},
-      {"remainder", host_arithmetic},
       {"power", host_arithmetic},
       {"shift_left", host_arithmetic},
       {"shift_right", host_arithmetic},

@@ -84,6 +84,7 @@ struct NamedIntegerRule {
 
 // In rules_*.cpp.
 const std::vector<NamedIntegerRule>& elementwise_integer_rules();
+const std::vector<NamedIntegerRule>& division_integer_rules();
 const std::vector<NamedIntegerRule>& movement_integer_rules();
 const std::vector<NamedIntegerRule>& index_integer_rules();
 const std::vector<NamedIntegerRule>& reduction_integer_rules();
