@@ -5,6 +5,7 @@
 #include <buda/base/text.hpp>
 #include <buda/netlist/program/temporal_epochs.hpp>
 #include <buda/overlay/blob/blob_file.hpp>
+#include <buda/overlay/blob/blob_places.hpp>
 #include <buda/overlay/epoch_compiler.hpp>
 
 #include <algorithm>
@@ -47,7 +48,8 @@ Result<void> gathered(std::vector<Result<void>> results) {
   return success();
 }
 
-Result<void> read_blob(const netlist::Netlist& netlist, const Products& products, EpochStreams& epoch) {
+Result<void> read_blob(const netlist::Netlist& netlist, const Products& products, const device::DeviceDescriptor& device,
+                       EpochStreams& epoch) {
   const std::string name = blob_file(static_cast<std::size_t>(epoch.number)), file = cat(products.where, ':', name);
   auto found = products.files.find(name);
   if (found == products.files.end()) return wrong_epoch(file, cat("the stream program of temporal epoch ", epoch.number, " is missing"));
@@ -58,6 +60,7 @@ Result<void> read_blob(const netlist::Netlist& netlist, const Products& products
     return wrong_epoch(file, cat("it is of graphs ", join(blob.graphs, ", "), "; temporal epoch ", epoch.number, " of the netlist has ",
                                  join(graphs, ", ")));
   if (blob.arch != netlist.arch) return wrong_epoch(file, cat("it is for ", blob.arch, ", and the netlist is for ", netlist.arch));
+  BUDA_TRY(overlay::check_places(blob, device, file));
   epoch.blob = std::make_shared<const overlay::Blob>(std::move(blob));
   return success();
 }
@@ -73,7 +76,7 @@ Result<std::vector<EpochStreams>> read_streams(const netlist::Netlist& netlist, 
       return wrong_epoch(cat(products.where, ':', name), cat("the netlist has ", epochs.size(), " temporal epochs, and this is of none"));
   }
   std::vector<Result<void>> results(epochs.size());
-  parallel_for(threads, epochs.size(), [&](std::size_t i) { results[i] = read_blob(netlist, products, epochs[i]); });
+  parallel_for(threads, epochs.size(), [&](std::size_t i) { results[i] = read_blob(netlist, products, device, epochs[i]); });
   BUDA_TRY(gathered(std::move(results)));
   return epochs;
 }

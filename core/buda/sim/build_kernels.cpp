@@ -21,6 +21,18 @@ std::int64_t core_number(const Op& op, GridCoord worker) {
   return op.grid_transpose ? std::int64_t{c} * op.grid.cols + r : std::int64_t{r} * op.grid.cols + c;
 }
 
+bool has_core(const Op& op, GridCoord worker) {
+  const std::int32_t r = worker.row - op.grid_loc.row, c = worker.col - op.grid_loc.col;
+  const auto [rows, cols] = op.grid_transpose ? std::pair(op.grid.cols, op.grid.rows) : std::pair(op.grid.rows, op.grid.cols);
+  return r >= 0 && c >= 0 && r < rows && c < cols;
+}
+
+Diagnostic not_of_netlist(const Building& b, std::uint32_t core, const std::string& message) {
+  Diagnostic d = input_error("SM020", {}, cat("the stream program is not of this netlist: on ", name_of_core(b.m, core), ' ', message));
+  d.node = b.blob().cores[core].op;
+  return d;
+}
+
 // Not of cores that only pass tiles on.
 bool has_kernel(const overlay::Core& core) {
   return std::any_of(core.streams.begin(), core.streams.end(), [](const Stream& s) {
@@ -52,6 +64,7 @@ Result<void> add_worker(Building& b, std::uint32_t c) {
   const Op* op = b.setup.index.op(core.op).op;
   if (op == nullptr)
     return input_error("SM001", {}, cat("the stream program has cores of op '", core.op, "', which the netlist does not have"));
+  if (!has_core(*op, core.core)) return not_of_netlist(b, c, cat("op '", op->name, "' has no core"));
   const KernelId id = new_kernel(b, *op, c, core_number(*op, core.core));
   for (const Stream& p : core.streams) {
     const auto found = b.ids.find({static_cast<std::int32_t>(c), p.number});
@@ -61,10 +74,18 @@ Result<void> add_worker(Building& b, std::uint32_t c) {
       continue;
     b.m.streams[stream].kernel = id;
     KernelState& k = b.m.kernels[id];
-    if (p.kind == StreamKind::input && static_cast<std::size_t>(p.operand) < k.operands.size())
-      k.operands[static_cast<std::size_t>(p.operand)] = stream;
+    if (p.kind == StreamKind::input) {
+      const auto operand = static_cast<std::size_t>(p.operand);
+      if (p.operand < 0 || operand >= k.operands.size() || k.operands[operand] != kNone)
+        return not_of_netlist(b, c, cat("stream ", p.number, " is for input ", p.operand, ", which is not there or has another"));
+      k.operands[operand] = stream;
+    }
     if (p.kind == StreamKind::intermediate) k.sums = stream;
-    if (p.kind == StreamKind::output) set_output(b, id, stream);
+    if (p.kind == StreamKind::output) {
+      if (k.output != kNone)
+        return not_of_netlist(b, c, cat("streams ", b.m.streams[k.output].program->number, " and ", p.number, " are for one output"));
+      set_output(b, id, stream);
+    }
   }
   return success();
 }
@@ -230,6 +251,9 @@ Result<void> add_kernels(Building& b) {
   for (std::uint32_t c = 0; c < b.blob().cores.size(); ++c)
     if (!b.blob().cores[c].ethernet && has_kernel(b.blob().cores[c])) BUDA_TRY(add_worker(b, c));
   BUDA_TRY(add_ethernet_ops(b));
+  for (const StreamState& s : b.m.streams)
+    if (s.supply == Supply::kernel && s.kernel == kNone)
+      return not_of_netlist(b, s.core, cat("no kernel gives the tiles of stream ", s.program->number));
   const pipes::Consumptions consumptions(b.setup.index, b.setup.device, b.setup.epoch, b.setup.padding);
   for (KernelState& k : b.m.kernels) BUDA_TRY(plan_kernel(b, k, consumptions));
   if (b.setup.check_tiles) BUDA_TRY(expect_stored(b, consumptions));

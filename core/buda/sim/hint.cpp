@@ -98,12 +98,13 @@ bool runs_with(const StoppedEpoch& of, Host& host, const EntriesByQueue& entries
 
 std::string hint_for(const EpochSetup& setup, const EntriesByQueue& entries, const EpochRun& stopped, const InputTrial& trial) {
   for (const EpochRun::FullInput& input : stopped.full_inputs()) {
-    std::int64_t too_few = input.tiles, enough = 2 * input.tiles;
-    while (enough <= kMostTimes * input.tiles && !ends_with(setup, entries, input, enough)) {
+    const std::int64_t most = kMostTimes * std::max<std::int64_t>(input.tiles, 1);
+    std::int64_t too_few = input.tiles, enough = std::max<std::int64_t>(2 * input.tiles, 1);
+    while (enough <= most && !ends_with(setup, entries, input, enough)) {
       too_few = enough;
       enough *= 2;
     }
-    if (enough > kMostTimes * input.tiles) continue;
+    if (enough > most) continue;
     while (enough - too_few > 1) {
       const std::int64_t between = too_few + (enough - too_few) / 2;
       (ends_with(setup, entries, input, between) ? enough : too_few) = between;

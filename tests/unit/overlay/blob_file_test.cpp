@@ -97,6 +97,33 @@ TEST(BlobFile, BadPhasesAndRuns) {
   EXPECT_EQ(d.loc.column, 133u);
 }
 
+TEST(BlobFile, BadSupply) {
+  const std::string blocks = "\"blocks\": [[[0], 2, [0, 2]]]";
+  expect_error(blocks, "\"blocks\": []", "BB004", 7, 103, "at least one block of at least one buffer");
+  expect_error("\"buffers\": [{\"dram\": 0}]", "\"buffers\": []", "BB004", 7, 103, "at least one block of at least one buffer");
+  expect_error("\"bytes\": 8320", "\"bytes\": 0", "BB004", 7, 72, "a buffer of 0 bytes holds no message of 2080 bytes");
+  expect_error("\"bytes\": 8320", "\"bytes\": 2079", "BB004", 7, 72, "a buffer of 2079 bytes");
+  expect_error("\"bytes\": 8320", "\"bytes\": 1000000000000000", "BB004", 7, 72, "lies in no memory");
+  expect_error("\"read\": {\"buffers\": [{\"dram\": 0}], \"block_tiles\": 2, \"chunk_tiles\": 2, \"blocks\": [[[0], 2, [0, 2]]]}, ", "",
+               "BB004", 7, 1, "nothing gives the tiles of this input");
+  expect_error("\"from\": [[0, 24]]", "\"from\": [[0, 24], [0, 4]]", "BB006", 10, 113, "stream 4 of core 0 does not send to this one");
+  expect_error("\"to\": [[1, 4]], ", "", "BB006", 10, 104, "stream 24 of core 0 does not send to this one");
+  expect_error("\"kind\": \"output\"", "\"kind\": \"fork\"", "BB004", 8, 1, "a fork needs fork_of");
+  expect_error("\"operand\": 16,", "\"operand\": 16, \"fork_of\": 4,", "BB005", 8, 60, "has no buffer with which this one could send");
+  expect_error("\"kind\": \"output\"", "\"kind\": \"intermediate\"", "BB004", 8, 1, "neither receives nor sends");
+}
+
+TEST(BlobFile, CountsBeyondAllChips) {
+  expect_error("\"message\": 2080", "\"message\": 2147483647", "BB004", 7, 1, "its messages and iterations at least 1");
+  expect_error("\"entry_tiles\": 4", "\"entry_tiles\": -1", "BB004", 4, 1, "at least 0");
+  expect_error("\"block_tiles\": 2", "\"block_tiles\": 1000000000000", "BB004", 7, 103, "between 1 and 16777216");
+  expect_error("\"phases\": [[0, 4]]", "\"iterations\": 1000000000000, \"phases\": [[0, 4]]", "BB002", 7, 237,
+               "more messages than a chip moves");
+  expect_error("\"to\": [[1, 4]]",
+               "\"scattered\": true, \"window_tiles\": 1000000000000, \"ids_per_pass\": 1, \"passes\": 1000000000000, \"to\": [[1, 4]]",
+               "BB004", 8, 1, "more tiles than a chip makes");
+}
+
 TEST(BlobFile, BadOrder) {
   expect_error("\"stream\": 24", "\"stream\": 3", "BB003", 8, 1, "are sorted by number");
   expect_error("\"core\": [0, 1]", "\"core\": [0, 0]", "BB003", 9, 1, "cores are sorted");

@@ -3,6 +3,7 @@
 #include "unit/sim/run_of.hpp"
 
 #include <buda/overlay/blob/blob_file.hpp>
+#include <buda/overlay/blob/blob_places.hpp>
 
 #include "unit/overlay/replay.hpp"
 #include "unit/pipes/check/random_netlists.hpp"
@@ -107,6 +108,48 @@ std::string verdict(const RunOf& original, const Blob& mutant) {
   if (only_moves_buffers(original.blob, mutant)) return "equal";
   const overlay::Replay before = overlay::replay(original.blob), now = overlay::replay(mutant);
   return now.problem.empty() && before.inputs == now.inputs && before.queues == now.queues ? "equal" : "unseen";
+}
+
+// The positions of the numbers of a text.
+std::vector<std::pair<std::size_t, std::size_t>> numbers_of(const std::string& text) {
+  std::vector<std::pair<std::size_t, std::size_t>> out;
+  auto is_digit = [&](std::size_t i) { return text[i] >= '0' && text[i] <= '9'; };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (!is_digit(i)) continue;
+    const std::size_t begin = i;
+    while (i < text.size() && is_digit(i)) ++i;
+    out.emplace_back(begin, i - begin);
+  }
+  return out;
+}
+
+// Files of stream programs come from anywhere: whatever number stands in them, a run ends, with a result or with a reason.
+TEST(Mutants, AnyNumberEnds) {
+  Rng rng(46);
+  const std::vector<std::string> values = {"0",  "1", "2", "3", "31", "255", "65535", "2147483647", "4294967295", "1125899906842624",
+                                           "-1", "[]"};
+  const int wanted = pipes::netlists_wanted(2000);
+  std::map<std::string, int> outcomes;
+  for (int made = 0; made < wanted;) {
+    const RunOf original(pipes::random_netlist(rng));
+    if (!original.problem.empty() || original.outcome() != "ended") continue;
+    const std::string text = overlay::blob_text(original.blob);
+    const auto numbers = numbers_of(text);
+    for (int i = 0; i < 50 && made < wanted; ++i, ++made) {
+      std::string damaged = text;
+      for (std::uint64_t k = 0; k < 1 + rng.below(2); ++k) {
+        const auto [at, length] = numbers[rng.below(numbers.size())];
+        if (damaged.size() == text.size()) damaged.replace(at, length, values[rng.below(values.size())]);
+      }
+      auto blob = overlay::parse_blob(damaged, "blob.json");
+      if (blob && !overlay::check_places(*blob, *original.built.device, "blob.json")) continue;
+      const std::string outcome = blob ? original.with(std::move(*blob)).outcome() : pipes::messages(blob.failure());
+      EXPECT_FALSE(outcome.empty());
+      ++outcomes[outcome.substr(0, 5)];
+    }
+  }
+  EXPECT_GT(outcomes["ended"], wanted / 20) << testing::PrintToString(outcomes);
+  EXPECT_GT(outcomes.size(), 6u) << testing::PrintToString(outcomes);
 }
 
 TEST(Mutants, AreSeen) {
