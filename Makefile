@@ -18,7 +18,7 @@ REAL_PACKAGES := $(shell sed -n '1,/^## Real models/d; $(LISTED)' docs/internals
 # Debian's npm conflicts with a Node.js from elsewhere, which has its own.
 PACKAGES += $(if $(shell command -v npm),,npm)
 
-.PHONY: help deps tools browser office terminal frameworks real clang-tidy tidy build toolchain demo test conformance-real bench fmt lint fuzz install deb deb-test clean
+.PHONY: help deps tools browser office terminal frameworks real clang-tidy tidy build toolchain demo test conformance-real conformance-random bench fmt lint fuzz install wheel deb deb-test clean
 .DEFAULT_GOAL := help
 
 help:
@@ -30,6 +30,8 @@ help:
 	@echo "make lint     clang-tidy, layering laws, headers     make install install to PREFIX (/usr/local)"
 	@echo "make tidy     clang-tidy's quick checks on what differs from origin/main or the last commit"
 	@echo "make conformance-real  judge real models by other implementations; MODELS='mlsd|silero'   these only"
+	@echo "make conformance-random  judge 5,000 random graphs of integers and 5,000 with NaN and infinities"
+	@echo "make wheel    the Python module for pip, in dist"
 	@echo "make deb      Debian packages, in build/deb          make deb-test  install them in a bare system and use them"
 	@echo "make fuzz     libFuzzer on every reader, with sanitizers; SECONDS_EACH=60"
 
@@ -77,6 +79,16 @@ conformance-real: toolchain real
 	cd $(BUILD)/real && { [ node_modules/.package-lock.json -nt $(CURDIR)/tests/conformance/real/package-lock.json ] || npm ci --ignore-scripts --loglevel=error; }
 	/usr/bin/python3 -B tests/conformance/real/judge.py --build $(BUILD) --page docs/conformance/real.md --models '$(MODELS)'
 
+# Random graphs against the reference evaluation, on golden and some of them on tensix (docs/conformance/random.md). All are run, then told.
+RANDOM_GRAPHS := $(BUILD)/tests/random_conformance --jobs $(JOBS) --stats
+conformance-random: toolchain
+	cmake --build $(BUILD) -j $(JOBS) --target random_conformance
+	@status=0; \
+	$(RANDOM_GRAPHS) --suite integers --seeds 0:5000 || status=1; \
+	$(RANDOM_GRAPHS) --suite special --seeds 0:5000 || status=1; \
+	$(RANDOM_GRAPHS) --suite integers --seeds 0:500 --device n150 --target tensix --set cache=$(BUILD)/random-kernels || status=1; \
+	exit $$status
+
 bench: build
 	@for b in $(BUILD)/bench/*; do echo "== $$b"; $$b || exit 1; done
 
@@ -101,6 +113,12 @@ fuzz: deps tools
 	cmake --preset fuzz
 	cmake --build build/fuzz -j $(JOBS)
 	sh tests/fuzz/run.sh build/fuzz $(SECONDS_EACH)
+
+# The Python module with all that it needs, for pip: python3 -m venv --system-site-packages V; V/bin/pip install --no-index --no-deps dist/*.whl
+wheel: toolchain
+	@rm -rf $(BUILD)/wheel && cmake --install $(BUILD) --prefix $(BUILD)/wheel > /dev/null
+	@/usr/bin/python3 -B apps/python/wheel.py $(BUILD)/wheel $(shell sed -n 's/^project(OpenBuda VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt) dist
+	@rm -rf $(BUILD)/wheel
 
 # openbuda, libopenbuda1, libopenbuda-dev and python3-openbuda, in build/deb.
 deb: deps tools
