@@ -10,6 +10,7 @@ namespace buda::driver {
 // Names of the products that are kept.
 inline constexpr const char* kCachedImage = "image";
 inline constexpr const char* kCachedReport = "report";
+inline constexpr const char* kCachedRules = "rules";  // of --accuracy
 
 // A digest of all that decides on an image apart from further files that the stages read: the model; the commands of the stages, but for
 // where their files are and for what changes no product; the programs, the library and the plugins that there are.

@@ -19,6 +19,12 @@ void declare(cli::OptionSet& set, Options& o) {
   set.texts("value", o.values, "NAME=FILE", "makes an input that determines shapes constant; FILE contains one tensor");
   set.choice("opt-level", o.level, {"0", "1", "2"}, "optimisation level of the optimizer").also("-O");
   set.text("policy", o.policy, "NAME", "balancer policy");
+  set.real("accuracy", o.accuracy, "R",
+           "raise formats, accumulation and fidelity of the ops that lose most, until the outputs' correlation is at least R; needs "
+           "--calibrate")
+      .range(0, 1);
+  set.path("accuracy-rules", o.accuracy_rules, "FILE",
+           "what was raised for --accuracy, as options for --config; default: the image's name with .precision.yaml");
   set.flag("check", o.check, "verify the products of the stages: optimizer --verify, netlist2pipe --check");
   set.flag("kernels", o.kernels, "compile the kernels of the image's ops, for targets that execute them (tensix)");
   set.flag("save-temps", o.save_temps, "keep the intermediate files in a folder named after the image, with .build");

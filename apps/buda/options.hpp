@@ -25,6 +25,8 @@ struct Options {
   std::string reports;              // folder of reports, in which the model has one of its own; empty: none
   std::string cache;                // folder of a store of images; empty: none
   std::int64_t cache_limit = 5120;  // MiB that stay in it
+  double accuracy = 0;              // floor of the optimizer's --accuracy; 0: none
+  std::string accuracy_rules;       // where the rules go that hold it; empty: beside the image
   bool save_temps = false;
   bool dry_run = false;  // -###
   bool check = false;    // let every stage prove its product

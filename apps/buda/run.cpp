@@ -91,6 +91,8 @@ class Compilation {
 
   // The balancer's.
   const std::string& report() const { return files_.report; }
+  // The optimizer's, with --accuracy.
+  const std::string& rules() const { return files_.rules; }
 
  private:
   // In a build folder that is used again, epochs of an earlier netlist would be packed too.
@@ -167,7 +169,9 @@ Result<bool> take_image(const Options& o, const std::string& key, cli::ToolHost&
     if (auto content = found.find(kCachedImage); content != found.end()) image.begin(content->second);
   });
   if (!products || !products->contains(kCachedImage) || !products->contains(kCachedReport)) return false;
+  if (o.accuracy > 0 && !products->contains(kCachedRules)) return false;
   BUDA_TRY(image.finish());
+  if (o.accuracy > 0) BUDA_TRY(host.fs().write(rules_path(o), products->at(kCachedRules).view(), host.write_mode));
   host.fs().note_read(o.model);
   for (const auto& path : inputs) host.fs().note_read(path);
   host.log(0, cat(image_path(o), " is from ", o.cache, ": nothing that it is made from has changed"));
@@ -175,12 +179,15 @@ Result<bool> take_image(const Options& o, const std::string& key, cli::ToolHost&
   return true;
 }
 
-Result<void> keep_image(const Options& o, const std::string& key, const std::string& report, std::filesystem::file_time_type begun,
+Result<void> keep_image(const Options& o, const std::string& key, const Compilation& compilation, std::filesystem::file_time_type begun,
                         cli::ToolHost& host) {
   auto files = io::make_real_file_system();
   cache::Products products;
   BUDA_ASSIGN(products[kCachedImage], files->read(image_path(o)));
-  BUDA_ASSIGN(products[kCachedReport], files->read(report));
+  BUDA_ASSIGN(products[kCachedReport], files->read(compilation.report()));
+  if (o.accuracy > 0) {
+    BUDA_ASSIGN(products[kCachedRules], files->read(compilation.rules()));
+  }
   // The key has the model's content: another copy of it serves, too.
   std::set<std::string> inputs = host.fs().files_read();
   std::erase_if(inputs, [&](const std::string& path) { return files->canonical(path) == files->canonical(o.model); });
@@ -196,7 +203,12 @@ Result<void> compile_in(const std::string& folder, const Options& o, const std::
   auto files = io::make_real_file_system();
   BUDA_ASSIGN(auto report, files->read(compilation.report()));
   BUDA_TRY(print_summary(report, compilation.report(), host));
-  if (!key.empty()) BUDA_TRY(keep_image(o, key, compilation.report(), begun, host));
+  if (o.accuracy > 0) {
+    BUDA_ASSIGN(const auto rules, files->read(compilation.rules()));
+    BUDA_TRY(host.fs().write(rules_path(o), rules.view(), host.write_mode));
+    host.log(0, cat("with --config ", rules_path(o), " in place of --accuracy the same image is compiled without calibration"));
+  }
+  if (!key.empty()) BUDA_TRY(keep_image(o, key, compilation, begun, host));
   return success();
 }
 
@@ -214,6 +226,12 @@ std::string reports_folder(const Options& o) { return cat(o.reports, '/', cli::m
 std::string passes_folder(const Options& o) { return reports_folder(o) + "/passes"; }
 
 std::string image_path(const Options& o) { return o.output.empty() ? cli::model_name(o.model) + ".tti" : o.output; }
+
+std::string rules_path(const Options& o) {
+  if (!o.accuracy_rules.empty()) return o.accuracy_rules;
+  const std::string image = image_path(o);
+  return (image.ends_with(".tti") ? image.substr(0, image.size() - 4) : image) + ".precision.yaml";
+}
 
 Result<void> compile_model(const Options& given, cli::ToolHost& host) {
   Options o = given;

@@ -18,7 +18,8 @@ Result<void> compile_model(const Options& options, cli::ToolHost& host);
 std::string reports_folder(const Options& options);
 std::string passes_folder(const Options& options);
 
-// Where the image goes.
+// Where the image goes, and the rules of --accuracy.
 std::string image_path(const Options& options);
+std::string rules_path(const Options& options);
 
 }  // namespace buda::driver

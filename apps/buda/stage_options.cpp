@@ -16,7 +16,8 @@ namespace buda::driver {
 namespace {
 
 // What the driver says to the stages: where their files are, and what they are called.
-constexpr std::array<std::string_view, 8> kChosenByDriver = {"output", "format", "plan", "report", "name", "netlist", "build", "settings"};
+constexpr std::array<std::string_view, 9> kChosenByDriver = {"output",  "format", "plan",     "report",         "name",
+                                                             "netlist", "build",  "settings", "trial-placement"};
 
 bool is_chosen_by_driver(const std::string& name) {
   return std::find(kChosenByDriver.begin(), kChosenByDriver.end(), name) != kChosenByDriver.end();

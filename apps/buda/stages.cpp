@@ -26,6 +26,23 @@ StageCommand begin(const Options& o, const cli::ToolHost& host, const std::strin
   return command;
 }
 
+// What the balancer will be told of how to place, as KEY=VALUE: trials of the optimizer are placed likewise.
+std::vector<std::string> placement_options(const Options& o) {
+  std::vector<std::string> out;
+  if (!o.policy.empty()) out.push_back("policy=" + o.policy);
+  if (auto own = o.stage_options.find("balancer"); own != o.stage_options.end())
+    for (const auto& [key, value] : own->second) out.push_back(cat(key, '=', value));
+  if (auto own = o.handed_on.find("balancer"); own != o.handed_on.end())
+    for (std::size_t i = 0; i < own->second.size(); ++i) {
+      const std::string name = own->second[i].substr(2);
+      out.push_back(name.find('=') != std::string::npos || i + 1 == own->second.size() ? name : cat(name, '=', own->second[++i]));
+    }
+  for (const char* family : {"op", "queue"})
+    if (auto given = o.stage_options.find(family); given != o.stage_options.end())
+      for (const auto& [key, value] : given->second) out.push_back(cat(family, '.', key, '=', value));
+  return out;
+}
+
 void move_depfile(StageCommand& command, const std::string& path) {
   std::replace(command.argv.begin(), command.argv.end(), command.depfile, path);
   command.depfile = path;
@@ -44,6 +61,7 @@ BuildFiles::BuildFiles(const std::string& folder, const std::string& model) {
   kernels = cat(pipes, '/', runtime::kKernelProducts.substr(0, runtime::kKernelProducts.size() - 1));
   optimizer_settings = base + ".optimizer.json";
   balancer_settings = base + ".balancer.json";
+  rules = base + ".precision.yaml";
 }
 
 StageCommand importer_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files) {
@@ -61,6 +79,10 @@ StageCommand optimizer_command(const Options& o, const cli::ToolHost& host, cons
   c.argv.insert(c.argv.end(), {"--device", o.device, "--settings", files.optimizer_settings});
   if (!o.level.empty()) c.argv.push_back("-O" + o.level);
   if (o.check) c.argv.push_back("--verify");
+  if (o.accuracy > 0) {
+    c.argv.insert(c.argv.end(), {"--accuracy", cat(o.accuracy), "--accuracy-rules", files.rules});
+    for (const std::string& option : placement_options(o)) c.argv.insert(c.argv.end(), {"--trial-placement", option});
+  }
   if (!o.reports.empty()) c.argv.insert(c.argv.end(), {"--dump-dir", passes_folder(o)});
   return c;
 }

@@ -26,6 +26,7 @@ struct BuildFiles {
   std::string pipes;    // folder of netlist2pipe's and pipegen's
   std::string kernels;  // kernelc's, in that folder
   std::string optimizer_settings, balancer_settings;
+  std::string rules;  // optimizer's, of --accuracy
 };
 
 StageCommand importer_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files);

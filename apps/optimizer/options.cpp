@@ -27,6 +27,12 @@ void declare_passes(cli::OptionSet& set, Options& o) {
   set.real("verify-error", o.verify_error, "E", "maximum error of an element, relative to the value's largest element").at_least(0);
 }
 
+void declare_trials(cli::OptionSet& set, Options& o) {
+  set.group("Trials of --accuracy");
+  set.texts("trial-placement", o.trial_placement, "KEY=VALUE",
+            "an option that the balancer will be given, by which trials are placed, too; the driver sets it");
+}
+
 void declare(cli::OptionSet& set, Options& o) {
   set.optional_positional("GRAPH", o.graph, "the graph file; - reads standard input");
   set.path("output", o.output, "FILE",
@@ -36,6 +42,7 @@ void declare(cli::OptionSet& set, Options& o) {
   cli::declare_device(set, o.device, "device to lower for: a name of share/buda/devices or a descriptor file");
   compiler::declare(set, o);
   declare_passes(set, o);
+  declare_trials(set, o);
 }
 
 }  // namespace
@@ -58,7 +65,7 @@ cli::ToolSpec tool(Options& o) {
   spec.reads = "the graph and its tensor files; the device descriptor; the pipeline; the decomposition plugins.";
   spec.writes =
       "the graph (JSON), and beside it a .safetensors file with the tensors that changed; on standard output one document with all.";
-  spec.plugins = {plugin::Kind::decomposition};
+  spec.plugins = {plugin::Kind::decomposition, plugin::Kind::policy};
   spec.declare = [&o](cli::OptionSet& set) { declare(set, o); };
   spec.inputs = [&o] { return std::vector<cli::InputFile>{{o.graph, {cli::FileKind::tensor_graph, cli::FileKind::device_graph}}}; };
   spec.run = [&o](cli::ToolHost& host) { return run(o, host); };

@@ -27,6 +27,7 @@ struct Options : compiler::OptimizerOptions {
   std::string verify_inputs;  // empty: random ones
   double verify_correlation = 0.99999;
   double verify_error = 1e-4;
+  std::vector<std::string> trial_placement;  // each KEY=VALUE, of the balancer
 };
 
 // Where the graph goes: -o, or the input's name with .device.graph.json in the current folder, or standard output for standard input.

@@ -2,6 +2,7 @@
 #include "apps/optimizer/run.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/compiler/accuracy/raise_accuracy.hpp>
 #include <buda/compiler/optimize.hpp>
 #include <buda/compiler/settings.hpp>
 #include <buda/device/load.hpp>
@@ -69,11 +70,18 @@ class Optimizer {
     host_.progress("reading the graph", 0, 0);
     BUDA_ASSIGN(graph::Graph graph, graph::read_graph(host_.fs(), o_.graph));
     if (!o_.dump_dir.empty()) BUDA_TRY(host_.fs().make_directories(o_.dump_dir));
-    BUDA_ASSIGN(compiler::Optimized done, compiler::optimize(graph, device, o_, {host_.plugins, host_.plugin_options}, host_, how));
+    const compiler::PluginSet plugins{host_.plugins, host_.plugin_options};
+    compiler::OptimizerOptions options = o_;
+    if (compiler::asks_for_accuracy(o_)) {
+      BUDA_TRY(check_accuracy_options());
+      BUDA_ASSIGN(const compiler::BalancerOptions placing, trial_placement());
+      BUDA_ASSIGN(options, compiler::raise_accuracy({graph, device, o_, placing, plugins, how.pipeline}, host_));
+    }
+    BUDA_ASSIGN(compiler::Optimized done, compiler::optimize(graph, device, options, plugins, host_, how));
     report(done, graph);
     if (!o_.settings.empty())
-      BUDA_TRY(
-          host_.fs().write(o_.settings, compiler::settings_text(compiler::settings_in_effect(o_, host_.plugin_options)), host_.write_mode));
+      BUDA_TRY(host_.fs().write(o_.settings, compiler::settings_text(compiler::settings_in_effect(options, host_.plugin_options)),
+                                host_.write_mode));
     host_.progress("writing", 0, 0);
     return graph::write_graph(host_.fs(), graph, output_path(o_), host_.write_mode);
   }
@@ -87,6 +95,24 @@ class Optimizer {
     if (o_.bisect_limit >= 0) out.rewrite_limit = static_cast<std::uint64_t>(o_.bisect_limit);
     out.before_passes = [this](const graph::Graph& graph) { return before(graph); };
     out.after_pass = [this](const PassRun& run, const graph::Graph& graph) { return after(run, graph); };
+    return out;
+  }
+
+  // Trials compile to the end, with the passes of the pipeline.
+  Result<void> check_accuracy_options() const {
+    if (o_.passes.empty() && o_.stop_after.empty() && o_.bisect_limit < 0) return success();
+    return usage_error("OZ010", "option --accuracy compiles the whole model: no --passes, --stop-after and --bisect-limit");
+  }
+
+  Result<compiler::BalancerOptions> trial_placement() const {
+    compiler::BalancerOptions out;
+    schema::OptionSet set;
+    compiler::declare(set, out);
+    for (const std::string& text : o_.trial_placement) {
+      const std::size_t equal = text.find('=');
+      if (equal == std::string::npos) return usage_error("OZ010", cat("option --trial-placement: '", text, "' is not KEY=VALUE"));
+      BUDA_TRY(set.assign(text.substr(0, equal), {text.substr(equal + 1)}));
+    }
     return out;
   }
 

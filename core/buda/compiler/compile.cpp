@@ -1,8 +1,9 @@
 // Import, optimize, place, streams, image.
 #include <buda/compiler/compile.hpp>
 
-#include <buda/balance/emit/plan_builder.hpp>
 #include <buda/base/text.hpp>
+#include <buda/compiler/accuracy/raise_accuracy.hpp>
+#include <buda/compiler/compiled_model.hpp>
 #include <buda/compiler/epoch_products.hpp>
 #include <buda/compiler/import.hpp>
 #include <buda/compiler/model_name.hpp>
@@ -12,10 +13,7 @@
 #include <buda/device/cluster.hpp>
 #include <buda/device/label.hpp>
 #include <buda/device/load.hpp>
-#include <buda/graph/refer.hpp>
 #include <buda/graph/renumber.hpp>
-#include <buda/netlist/text/parse.hpp>
-#include <buda/ops/whole_graph/infer.hpp>
 #include <buda/runtime/model_image.hpp>
 
 #include <utility>
@@ -30,47 +28,6 @@ CompileOptions& CompileOptions::operator=(CompileOptions&&) noexcept = default;
 CompileOptions::~CompileOptions() = default;
 
 std::vector<plugin::Kind> plugin_kinds() { return {plugin::Kind::frontend, plugin::Kind::decomposition, plugin::Kind::policy}; }
-
-namespace {
-
-// What the balancer hands on: the host plan with the tensors that it names, and the host's graphs by the file names in the plan.
-Result<runtime::Model> compiled_model(Placed placed, const device::DeviceDescriptor& device, const std::string& name) {
-  runtime::Model model;
-  model.path = name + ".yaml";
-  balance::PlanFiles files;
-  files.netlist = model.path;
-  files.tensors = name + ".safetensors";
-  balance::BuiltPlan built;
-  if (placed.segments.device) {
-    graph::forget_files(placed.balanced.graph);
-    BUDA_ASSIGN(built, balance::build_plan(placed.balanced.graph, placed.balanced.problem, placed.balanced.built.queues, files));
-  } else {
-    built.plan.model = placed.balanced.problem.name;
-    built.plan.device = device.name;
-    built.plan.arch = device.arch;
-  }
-  auto add_host_graph = [&](const std::optional<graph::Graph>& segment, const std::string& file) -> Result<void> {
-    if (!segment) return success();
-    graph::Graph graph = *segment;
-    BUDA_TRY(ops::infer_types(graph));
-    BUDA_TRY(ops::check(graph));
-    model.host_graphs.emplace(file, std::make_shared<const graph::Graph>(std::move(graph)));
-    return success();
-  };
-  const balance::Segments& segments = placed.segments;
-  if (segments.has_host()) balance::add_host_segments(built.plan, segments, name);
-  for (std::size_t i = 0; i < segments.host.size(); ++i)
-    BUDA_TRY(add_host_graph(segments.host[i], balance::host_graph_file(name, i, segments.device_segments)));
-  BUDA_ASSIGN(model.parameters, runtime::parameters_from(built.plan, {{files.tensors, std::move(built.tensors)}}));
-  netlist::ParseOptions parse;
-  parse.arch = device.arch;
-  BUDA_ASSIGN(model.program.netlist, netlist::parse_netlist(placed.netlist, model.path, parse));
-  model.plan = std::move(built.plan);
-  model.text = io::Bytes(std::move(placed.netlist));
-  return model;
-}
-
-}  // namespace
 
 }  // namespace buda::compiler
 
@@ -99,7 +56,13 @@ Result<image::Image> compile(const plugin::ModelSource& source, const CompileOpt
   control.after_pass = [&](const passes::PassRun&, const graph::Graph&) { return proceed(); };
   graph = graph::renumbered(graph);
   BUDA_TRY(proceed());
-  BUDA_TRY(compiler::optimize(graph, device, options.optimizer, plugins, host, control));
+  compiler::OptimizerOptions optimizer = options.optimizer;
+  if (compiler::asks_for_accuracy(optimizer)) {
+    const std::optional<passes::Pipeline> standard;
+    BUDA_ASSIGN(optimizer, compiler::raise_accuracy({graph, device, options.optimizer, placing, plugins, standard}, host));
+    BUDA_TRY(proceed());
+  }
+  BUDA_TRY(compiler::optimize(graph, device, optimizer, plugins, host, control));
   BUDA_TRY(proceed());
   BUDA_ASSIGN(auto placed, compiler::place(graph::renumbered(graph), device, placing, plugins, host));
   BUDA_TRY(proceed());
@@ -110,7 +73,7 @@ Result<image::Image> compile(const plugin::ModelSource& source, const CompileOpt
   const std::string netlist_name = model.path;
   BUDA_ASSIGN(auto cluster, device::load_cluster(host, device, placing.cluster));
   BUDA_ASSIGN(image::Image image, runtime::make_image(std::move(model), device, cluster, netlist_name));
-  image.settings = compiler::settings_in_effect(options.optimizer, options.plugins);
+  image.settings = compiler::settings_in_effect(optimizer, options.plugins);
   image.settings.merge(compiler::settings_in_effect(options.balancer, options.plugins));
   return image;
 }

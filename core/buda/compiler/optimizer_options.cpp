@@ -52,6 +52,16 @@ void declare_formats(schema::OptionSet& set, OptimizerOptions& o) {
   set.text("fp32-fallback", o.fp32_fallback, "FORMAT", "format that replaces Float32 on a device that does not compute in it");
 }
 
+void declare_accuracy(schema::OptionSet& set, OptimizerOptions& o) {
+  set.group("Accuracy");
+  set.real("accuracy", o.accuracy, "R",
+           "raise formats, accumulation and fidelity of the ops that lose most, until the outputs' correlation is at least R; 0: of none")
+      .range(0, 1);
+  set.path("calibrate", o.calibrate, "FILE", "inputs on which accuracy is measured: .npz or .safetensors, by name");
+  set.path("expect", o.expect, "FILE", "outputs that are expected of them; default: those of the model in fp32");
+  set.path("accuracy-rules", o.accuracy_rules, "FILE", "write what is raised as rules of configure-mixed-precision, for --config");
+}
+
 void declare_model(schema::OptionSet& set, OptimizerOptions& o) {
   set.group("Simplifying and fusing");
   set.flag("enable-consteval", o.fold_constants,
@@ -131,6 +141,7 @@ void declare(schema::OptionSet& set, OptimizerOptions& o) {
              "0: only what lowering requires; 1: simplify and fold; 2: also fuse ops, and rewrites that change rounding")
       .also("-O");
   declare_formats(set, o);
+  declare_accuracy(set, o);
   declare_model(set, o);
   declare_constraints(set, o);
   declare_state(set, o);

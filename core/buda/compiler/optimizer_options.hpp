@@ -23,6 +23,10 @@ struct OptimizerOptions {
   std::string amp_level = "0";
   bool bfp8_conversion = false;
   std::vector<std::string> mixed_precision;  // rules, in order
+  double accuracy = 0;                       // floor of the outputs' correlation, to which formats are raised; 0: as they are
+  std::string calibrate;                     // file of inputs on which that is measured
+  std::string expect;                        // file of the outputs that are expected of them; empty: those in fp32
+  std::string accuracy_rules;                // file for the rules that raise it; empty: none
   std::string quantized = "dequantize";
   std::optional<bool> fold_constants;  // nothing, here and below: from the optimisation level on at which the pipeline does it
   bool stable_softmax = true;

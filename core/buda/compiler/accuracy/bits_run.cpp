@@ -1,0 +1,67 @@
+// The functional device as a target of its own, so that no plugin is needed.
+#include <buda/compiler/accuracy/bits_run.hpp>
+
+#include <buda/functional/device.hpp>
+#include <buda/runtime/batches.hpp>
+#include <buda/runtime/observer.hpp>
+#include <buda/runtime/session.hpp>
+#include <buda/runtime/target.hpp>
+#include <buda/tensor/tensor.hpp>
+
+#include <utility>
+#include <vector>
+
+namespace buda::compiler {
+namespace {
+
+class BitsTarget final : public runtime::Target {
+ public:
+  Result<std::unique_ptr<runtime::Device>> open(const runtime::Program& program, const device::DeviceDescriptor&, Host& host) override {
+    functional::DeviceOptions options;
+    options.mode = arith::Mode::bits;
+    return functional::make_device(program, options, host);
+  }
+};
+
+class FirstResults final : public runtime::Observer {
+ public:
+  explicit FirstResults(const std::map<std::string, std::int64_t>& kept) : kept_(kept) {}
+
+  bool wants(const netlist::Op& op) const override {
+    const auto most = kept_.find(op.name);
+    if (most == kept_.end()) return false;
+    const auto made = made_.find(op.name);
+    return made == made_.end() || static_cast<std::int64_t>(made->second.size()) < most->second;
+  }
+  void made(const netlist::Graph&, const netlist::Op& op, std::int64_t, const Tensor& value) override {
+    if (wants(op)) made_[op.name].push_back(value);
+  }
+  Result<NamedTensors> results() const {
+    NamedTensors out;
+    for (const auto& [name, tensors] : made_) {
+      BUDA_ASSIGN(auto whole, runtime::joined(tensors));
+      out.emplace(name, std::move(whole));
+    }
+    return out;
+  }
+
+ private:
+  const std::map<std::string, std::int64_t>& kept_;
+  std::map<std::string, std::vector<Tensor>> made_;
+};
+
+}  // namespace
+
+Result<BitsRun> run_on_bits(runtime::Model model, const device::DeviceDescriptor& device, const NamedTensors& inputs,
+                            const std::map<std::string, std::int64_t>& kept, Host& host) {
+  BitsTarget target;
+  FirstResults results(kept);
+  BUDA_ASSIGN(const auto session, runtime::Session::open(std::move(model), target, device, host));
+  if (session->device() != nullptr && !kept.empty()) session->device()->observe(results);
+  BitsRun out;
+  BUDA_ASSIGN(out.outputs, session->run(inputs));
+  BUDA_ASSIGN(out.ops, results.results());
+  return out;
+}
+
+}  // namespace buda::compiler

@@ -1,0 +1,256 @@
+// Own errors op by op, and their ways to the outputs.
+#include <buda/compiler/accuracy/op_losses.hpp>
+
+#include <buda/compiler/accuracy/score.hpp>
+#include <buda/graph/placement.hpp>
+#include <buda/ops/device/device_layout.hpp>
+#include <buda/ops/elements/buffer.hpp>
+#include <buda/ops/table/registry.hpp>
+#include <buda/ops/whole_graph/evaluate.hpp>
+#include <buda/ops/whole_graph/evaluate_formats.hpp>
+#include <buda/tensor/tensor.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+namespace buda::compiler {
+namespace {
+
+using graph::Graph;
+using graph::Node;
+using graph::NodeId;
+using graph::NodeKind;
+
+// Ops whose errors are followed to the outputs one by one; of the others, which err less, the effect is estimated from these.
+constexpr std::size_t kMaxFollowed = 96;
+
+using Values = std::vector<std::vector<Tensor>>;  // by id
+
+class Losses {
+ public:
+  Losses(const Trial& base, Host& host) : base_(base), graph_(base.graph), order_(graph_.topological_order()) {
+    options_.threads = host.threads;
+  }
+
+  Result<std::vector<OpLoss>> measure(const NamedTensors& inputs, const std::vector<Raise>& raises, Host& host) {
+    BUDA_TRY(evaluate_reference(inputs));
+    for (const NodeId id : order_)
+      if (counts(graph_.node(id))) BUDA_TRY(add_op(graph_.node(id)));
+    BUDA_TRY(follow(host));
+    for (std::size_t i = 0; i < found_.size(); ++i)
+      if (found_[i].loss > 0) BUDA_TRY(add_raises(graph_.node(ids_[i]), raises, found_[i]));
+    return std::move(found_);
+  }
+
+ private:
+  bool counts(const Node& n) const {
+    return n.is_op() && n.op() != graph::kToDevice && n.op() != graph::kToHost && graph::level_of(graph_, n) == graph::Level::device &&
+           n.outputs.size() == 1 && n.outputs[0].shape.rank() == 4 && is_float(n.outputs[0].dtype) && n.outputs[0].format &&
+           is_float(*n.outputs[0].format);
+  }
+
+  Result<void> evaluate_reference(const NamedTensors& inputs) {
+    reference_.resize(graph_.id_bound());
+    ops::EvaluateOptions options = options_;
+    options.observe = [this](const Node& n, std::span<const Tensor> results) {
+      reference_[n.id().index()].assign(results.begin(), results.end());
+    };
+    BUDA_TRY(ops::evaluate_graph(graph_, inputs, options));
+    return success();
+  }
+
+  bool is_known(const Node& n) const { return !reference_[n.id().index()].empty(); }
+
+  // What the op has made on the device; nothing where the balancer has made other ops of it.
+  std::optional<Tensor> made(const Node& n) const {
+    const auto found = base_.run.ops.find(n.name());
+    if (found == base_.run.ops.end() || found->second.shape() != n.outputs[0].shape) return std::nullopt;
+    return found->second.cast(DType::f32);
+  }
+
+  Result<void> add_op(const Node& n) {
+    if (!is_known(n)) return success();
+    OpLoss op{.name = n.name(), .type = n.op(), .loss = 0, .sources = {}, .raises = {}};
+    for (std::size_t i = 0; i < n.inputs().size(); ++i)
+      if (is_floating_source(graph_, n, i)) op.sources.push_back(i);
+    BUDA_ASSIGN(Tensor error, own_error(n));
+    found_.push_back(std::move(op));
+    ids_.push_back(n.id());
+    errors_.push_back(std::move(error));
+    return success();
+  }
+
+  // Operands as they are on the device, those that come from outside as the model has them.
+  std::vector<Tensor> operands(const Node& n) const {
+    std::vector<Tensor> out;
+    for (const graph::Edge& edge : n.inputs()) {
+      const Node& source = graph_.node(edge.source.node);
+      std::optional<Tensor> there = counts(source) ? made(source) : std::nullopt;
+      out.push_back(there ? *there : reference_[source.id().index()][edge.source.port]);
+    }
+    return out;
+  }
+
+  Result<Tensor> own_error(const Node& n) const {
+    const std::optional<Tensor> there = made(n);
+    if (there) {
+      BUDA_ASSIGN(const auto right, ops::evaluate_node(n, graph::Level::device, operands(n), options_));
+      return difference(*there, right[0]);
+    }
+    return error_with(n, {});
+  }
+
+  // The same by the evaluation in formats, with the raise.
+  Result<Tensor> error_with(const Node& given, const Raise& raise) const {
+    Node n = given;
+    if (raise.fidelity) n.precision.fidelity = raise.fidelity;
+    if (raise.accumulate) n.precision.accumulate = n.precision.intermediate = raise.accumulate;
+    if (raise.output) n.outputs[0].format = raise.output;
+    std::vector<Tensor> arriving, exact;
+    std::vector<DataFormat> formats;
+    for (std::size_t i = 0; i < n.inputs().size(); ++i) {
+      const graph::Edge& edge = n.inputs()[i];
+      const bool outside = is_floating_source(graph_, n, i);
+      DataFormat format = *graph_.type(edge.source)->format;
+      if (outside && raise.sources && bits_per_datum(*raise.sources) > bits_per_datum(format)) format = *raise.sources;
+      const Tensor& value = reference_[edge.source.node.index()][edge.source.port];
+      BUDA_ASSIGN(const Tensor stored, ops::as_stored(value, format));
+      exact.push_back(outside ? value : stored);
+      BUDA_ASSIGN(Tensor here, ops::apply_tms(stored, edge.tms));
+      arriving.push_back(std::move(here));
+      formats.push_back(format);
+    }
+    BUDA_ASSIGN(const ops::OpDef* def, ops::standard_ops().require(graph::Level::device, n.op()));
+    BUDA_ASSIGN(const auto there, ops::evaluate_in_formats(*def, n, arriving, formats, std::max(options_.threads, 1u)));
+    BUDA_ASSIGN(const auto right, ops::evaluate_node(n, graph::Level::device, exact, options_));
+    return difference(there[0], right[0]);
+  }
+
+  // Zero where it is no number.
+  static Result<Tensor> difference(const Tensor& there, const Tensor& right) {
+    const Tensor a = there.cast(DType::f32), b = right.cast(DType::f32);
+    BUDA_ASSIGN(ops::Buffer out, ops::Buffer::make(DType::f32, a.shape()));
+    const auto errors = out.as<float>();
+    for (std::size_t i = 0; i < errors.size(); ++i) {
+      errors[i] = i < b.size() ? a.as<float>()[i] - b.as<float>()[i] : 0.0f;
+      if (!std::isfinite(errors[i])) errors[i] = 0;
+    }
+    return std::move(out).take();
+  }
+
+  // Of its data, where the sizes without padding are known.
+  double energy(const Node& n, const Tensor& error) const {
+    const auto e = error.as<float>();
+    const auto known = base_.data.find(n.name());
+    const Shape& s = error.shape();
+    bool fits = known != base_.data.end() && s.rank() == 4;
+    for (std::size_t axis = 0; fits && axis < 4; ++axis) fits = known->second[axis] <= s[axis];
+    fits = fits && known->second[0] == s[0] && known->second[1] == s[1];
+    const std::int64_t rows = fits ? known->second[2] : s[2], cols = fits ? known->second[3] : s[3];
+    double sum = 0;
+    for (std::int64_t slice = 0; slice < s[0] * s[1]; ++slice)
+      for (std::int64_t r = 0; r < rows; ++r)
+        for (std::int64_t c = 0; c < cols; ++c) {
+          const double v = e[static_cast<std::size_t>((slice * s[2] + r) * s[3] + c)];
+          sum += v * v;
+        }
+    return sum;
+  }
+
+  double share_of_values(std::size_t i) const {
+    const Node& n = graph_.node(ids_[i]);
+    const double whole = energy(n, reference_[ids_[i].index()][0].cast(DType::f32));
+    const double error = energy(n, errors_[i]);
+    return whole > 0 ? error / whole : (error > 0 ? 1 : 0);
+  }
+
+  Result<void> follow(Host& host) {
+    std::vector<double> shares(found_.size());
+    for (std::size_t i = 0; i < found_.size(); ++i) shares[i] = share_of_values(i);
+    std::vector<std::size_t> largest(found_.size());
+    std::iota(largest.begin(), largest.end(), std::size_t{0});
+    std::stable_sort(largest.begin(), largest.end(), [&](std::size_t a, std::size_t b) { return shares[a] > shares[b]; });
+    double followed = 0, effects = 0;
+    for (std::size_t k = 0; k < largest.size(); ++k) {
+      const std::size_t i = largest[k];
+      if (shares[i] == 0) continue;
+      if (k < kMaxFollowed) {
+        host.progress("measuring what ops lose", k, std::min(largest.size(), kMaxFollowed));
+        BUDA_ASSIGN(found_[i].loss, effect(ids_[i], errors_[i]));
+        followed += shares[i];
+        effects += found_[i].loss;
+      } else {
+        found_[i].loss = followed > 0 ? effects / followed * shares[i] : shares[i];
+      }
+    }
+    return success();
+  }
+
+  // What the error of this op does to the outputs: only what depends on it is computed again.
+  Result<double> effect(NodeId disturbed, const Tensor& error) const {
+    Values changed(graph_.id_bound());
+    BUDA_ASSIGN(Tensor value, sum_of(reference_[disturbed.index()][0], error));
+    changed[disturbed.index()] = {std::move(value)};
+    double out = 0;
+    for (const NodeId id : order_) {
+      const Node& n = graph_.node(id);
+      const bool depends =
+          std::any_of(n.inputs().begin(), n.inputs().end(), [&](const graph::Edge& e) { return !changed[e.source.node.index()].empty(); });
+      if (id == disturbed || !depends || !is_known(n)) continue;
+      std::vector<Tensor> in;
+      for (const graph::Edge& e : n.inputs()) {
+        const Values& from = changed[e.source.node.index()].empty() ? reference_ : changed;
+        in.push_back(from[e.source.node.index()][e.source.port]);
+      }
+      BUDA_ASSIGN(auto results, ops::evaluate_node(n, graph::level_of(graph_, n), in, options_));
+      if (n.kind() == NodeKind::output) {
+        const double share = error_share(reference_[id.index()][0], results[0]);
+        out += std::isfinite(share) ? share : 1;
+      } else {
+        changed[id.index()] = std::move(results);
+      }
+    }
+    return out;
+  }
+
+  static Result<Tensor> sum_of(const Tensor& value, const Tensor& error) {
+    const Tensor a = value.cast(DType::f32);
+    BUDA_ASSIGN(ops::Buffer out, ops::Buffer::make(DType::f32, a.shape()));
+    const auto sums = out.as<float>();
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = a.as<float>()[i] + error.as<float>()[i];
+    return std::move(out).take().cast(value.dtype());
+  }
+
+  Result<void> add_raises(const Node& n, const std::vector<Raise>& raises, OpLoss& op) const {
+    BUDA_ASSIGN(const Tensor now, error_with(n, {}));
+    const double before = energy(n, now);
+    for (const Raise& raise : raises) {
+      const Raise useful = useful_part(raise, graph_, n);
+      if (useful.empty() || std::any_of(op.raises.begin(), op.raises.end(), [&](const auto& p) { return p.raise == useful; })) continue;
+      BUDA_ASSIGN(const Tensor then, error_with(n, useful));
+      const double after = energy(n, then);
+      op.raises.push_back({useful, before > 0 ? std::min(1.0, after / before) : 1});
+    }
+    return success();
+  }
+
+  const Trial& base_;
+  const Graph& graph_;
+  std::vector<NodeId> order_;
+  ops::EvaluateOptions options_;
+  Values reference_;  // in fp32
+  std::vector<OpLoss> found_;
+  std::vector<NodeId> ids_;     // of found_
+  std::vector<Tensor> errors_;  // of found_
+};
+
+}  // namespace
+
+Result<std::vector<OpLoss>> op_losses(const Trial& base, const NamedTensors& inputs, const std::vector<Raise>& raises, Host& host) {
+  return Losses(base, host).measure(inputs, raises, host);
+}
+
+}  // namespace buda::compiler

@@ -1,0 +1,76 @@
+// Outputs against the standard criterion with another floor.
+#include <buda/compiler/accuracy/score.hpp>
+
+#include <buda/base/text.hpp>
+#include <buda/tensor/compare.hpp>
+#include <buda/tensor/tensor.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+namespace buda::compiler {
+
+double error_share(const Tensor& expected, const Tensor& actual) {
+  const Tensor wide = expected.cast(DType::f64), other = actual.cast(DType::f64);
+  const auto want = wide.as<double>(), got = other.as<double>();
+  if (want.size() != got.size() || want.empty()) return 0;
+  double sum = 0, errors = 0;
+  std::size_t numbers = 0;
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    if (std::isfinite(want[i]) != std::isfinite(got[i])) return std::numeric_limits<double>::infinity();
+    if (!std::isfinite(want[i])) continue;
+    sum += want[i];
+    errors += (got[i] - want[i]) * (got[i] - want[i]);
+    ++numbers;
+  }
+  if (numbers == 0 || errors == 0) return 0;
+  const double mean = sum / static_cast<double>(numbers);
+  double deviation = 0, energy = 0;
+  for (const double v : want)
+    if (std::isfinite(v)) {
+      deviation += (v - mean) * (v - mean);
+      energy += v * v;
+    }
+  // Where nothing varies the values themselves are what is left to compare with.
+  const double whole = deviation > 1e-12 * energy ? deviation : energy;
+  return whole > 0 ? errors / whole : std::numeric_limits<double>::infinity();
+}
+
+std::string Score::text() const {
+  if (!has_correlation) return reason.empty() ? "as expected" : reason;
+  std::array<char, 32> out{};
+  std::snprintf(out.data(), out.size(), "%.6g", correlation);
+  return cat("correlation ", out.data());
+}
+
+Result<Score> score_outputs(const NamedTensors& expected, const NamedTensors& actual, double floor) {
+  Score out;
+  for (const auto& [name, want] : expected) {
+    const auto found = actual.find(name);
+    if (found == actual.end()) return input_error("OZ021", {}, cat("tensor '", name, "' is expected, and the model has no such output"));
+    CompareCriterion criterion = standard_criterion(want, found->second);
+    criterion.options.worst = 0;
+    BUDA_ASSIGN(const Comparison comparison, compare(want, found->second, criterion.options));
+    const bool has = is_float(want.dtype()) && comparison.correlation.state == Correlation::State::defined;
+    if (has || criterion.thresholds.min_correlation) criterion.thresholds.min_correlation = floor;
+    const double share = error_share(want, found->second);
+    out.loss += share;
+    const bool holds = judge(comparison, criterion.thresholds, name).ok();
+    const bool smallest = has && (!out.has_correlation || comparison.correlation.value < out.correlation);
+    if (smallest) {
+      out.correlation = comparison.correlation.value;
+      out.has_correlation = true;
+    }
+    if (holds ? out.holds && smallest : out.holds) out.output = name;
+    if (!holds && out.holds) {
+      out.holds = false;
+      out.reason = cat("output '", name, "' is not as expected: ", criterion_text(criterion));
+    }
+  }
+  return out;
+}
+
+}  // namespace buda::compiler

@@ -1,0 +1,96 @@
+// The stages in a row, without their messages.
+#include <buda/compiler/accuracy/trial.hpp>
+
+#include <buda/compiler/accuracy/simulated_run.hpp>
+#include <buda/compiler/compiled_model.hpp>
+#include <buda/compiler/optimize.hpp>
+#include <buda/graph/placement.hpp>
+#include <buda/graph/renumber.hpp>
+#include <buda/ops/device/device_layout.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace buda::compiler {
+namespace {
+
+// The host without a voice.
+class QuietHost final : public Host {
+ public:
+  explicit QuietHost(Host& host) : Host(host.fs(), sink_) {
+    threads = host.threads;
+    seed = host.seed;
+    share_dir = host.share_dir;
+  }
+
+ private:
+  CollectingSink sink_;
+};
+
+// Of values at tensor level; lowering keeps the names of those that it makes the same values of.
+void note_sizes(const graph::Graph& graph, std::map<std::string, Shape>& sizes) {
+  for (const graph::NodeId id : graph.ids()) {
+    const graph::Node& n = graph.node(id);
+    if (n.outputs.size() != 1) continue;
+    if (auto four = ops::four_axes(n.outputs[0].shape)) sizes[n.name()] = *four;
+  }
+}
+
+// Of each device op the results for one batch.
+std::map<std::string, std::int64_t> kept_results(const graph::Graph& graph) {
+  std::map<std::string, std::int64_t> out;
+  for (const graph::NodeId id : graph.ids()) {
+    const graph::Node& n = graph.node(id);
+    if (n.is_op() && graph::level_of(graph, n) == graph::Level::device && n.outputs.size() == 1 && n.outputs[0].shape.rank() == 4)
+      out[n.name()] = n.outputs[0].shape[0];
+  }
+  return out;
+}
+
+bool is_no_fit(const Failure& failure) {
+  return std::any_of(failure.diagnostics().begin(), failure.diagnostics().end(), [](const Diagnostic& d) { return d.fault == Fault::fit; });
+}
+
+}  // namespace
+
+Result<std::optional<Trial>> try_rules(const TrialSetting& setting, const std::vector<std::string>& rules, const NamedTensors& inputs,
+                                       const NamedTensors& expected, double floor, TrialKind kind, Host& host) {
+  const bool keep_ops = kind == TrialKind::first;
+  QuietHost quiet(host);
+  OptimizerOptions options = setting.optimizer;
+  options.mixed_precision.insert(options.mixed_precision.end(), rules.begin(), rules.end());
+  Trial out;
+  out.graph = setting.graph;
+  OptimizeControl control;
+  control.pipeline = setting.pipeline;
+  control.after_pass = [&](const passes::PassRun&, const graph::Graph& graph) -> Result<void> {
+    if (graph.level == graph::Level::tensor && keep_ops) {
+      out.data.clear();
+      note_sizes(graph, out.data);
+    }
+    return success();
+  };
+  BUDA_TRY(optimize(out.graph, setting.device, options, setting.plugins, quiet, control));
+  out.graph = graph::renumbered(out.graph);
+  auto placed = place(out.graph, setting.device, setting.balancer, setting.plugins, quiet);
+  if (!placed) {
+    if (is_no_fit(placed.failure())) return std::optional<Trial>();
+    return std::move(placed).failure();
+  }
+  out.netlist = placed->balanced.built.netlist;
+  out.report = placed->balanced.report;
+  BUDA_ASSIGN(auto model, compiled_model(std::move(*placed), setting.device, setting.graph.name));
+  const auto kept = keep_ops ? kept_results(out.graph) : std::map<std::string, std::int64_t>();
+  BUDA_ASSIGN(out.run, run_on_bits(model, setting.device, inputs, kept, quiet));
+  BUDA_ASSIGN(out.score, score_outputs(expected, out.run.outputs, floor));
+  if (!out.score.holds && kind == TrialKind::other) return std::optional<Trial>(std::move(out));
+  auto cycles = simulated_cycles(std::move(model), setting.device, inputs, quiet);
+  if (!cycles) {
+    if (is_no_fit(cycles.failure())) return std::optional<Trial>();
+    return std::move(cycles).failure();
+  }
+  out.cycles = *cycles;
+  return std::optional<Trial>(std::move(out));
+}
+
+}  // namespace buda::compiler
