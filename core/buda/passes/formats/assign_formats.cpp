@@ -109,7 +109,7 @@ class Formats {
     } else {
       f = is_copy(n) ? chosen_[n.inputs()[0].source.node.index()] : natural_format(n);
     }
-    if (n.tags.contains(kWideRange)) f = unblocked(f);
+    if (n.tags.contains(kWideRange) || n.tags.contains(kExact)) f = unblocked(f);
     if (is_exact(n, device_)) f = DataFormat::float32;
   }
 
@@ -266,7 +266,15 @@ class Formats {
       if (asked.fidelity) chosen.fidelity = asked.fidelity;
       if (!chosen.fidelity) chosen.fidelity = context_.formats.fidelity;
     }
-    if (is_exact(n, device_)) chosen.accumulate = chosen.intermediate = DataFormat::float32;
+    if (n.tags.contains(kExact)) {
+      // All bits of integers count, and the phases of less than HiFi4 leave some out.
+      if (chosen.fidelity) chosen.fidelity = graph::MathFidelity::hifi4;
+      if (is_exact(n, device_)) {
+        chosen.accumulate = chosen.intermediate = DataFormat::float32;
+      } else {
+        chosen.intermediate = unblocked(*chosen.intermediate);
+      }
+    }
     if (chosen == n.precision) return;
     n.precision = chosen;
     ++report_.rewrites;

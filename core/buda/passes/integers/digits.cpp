@@ -46,31 +46,29 @@ Digits DigitBuilder::of_constant(const Tensor& tensor) {
 Digits DigitBuilder::of_number(std::int64_t value) { return of_constant(Tensor::scalar(value)); }
 
 Digits DigitBuilder::of_operand(ValueRef value, const IntegerRange& range, const Shape& shape) {
-  const ValueRef v = cast(value, DType::i32);
-  ValueRef high;
-  auto count = [&](ValueRef reached, bool down) {
-    const ValueRef one = as_number(reached);
-    if (high.valid()) {
-      high = down ? b_.subtract(high, one) : b_.add(high, one);
-    } else {
-      high = down ? b_.negative(one) : one;
-    }
-  };
-  for (std::int64_t step = base_; step <= range.most; step += base_) {
-    const ValueRef bound = number(step);
-    count(b_.op("greater_equal", {v, bound}), false);
-  }
-  for (std::int64_t step = 0; step > range.least; step -= base_) {
-    const ValueRef bound = number(step);
-    count(b_.op("less", {v, bound}), true);
-  }
-  if (!high.valid()) {
-    auto zeros = Tensor::zeros(DType::i32, shape);
-    return {zeros ? b_.named("high").constant(*zeros) : number(0), v};
-  }
   const ValueRef base = number(base_);
-  const ValueRef upper = b_.multiply(high, base);
-  return {high, b_.named("low").subtract(v, upper)};
+  const ValueRef whole = cast(value, DType::i32);
+  ValueRef low = whole, high;
+  auto reaches = [&](std::string_view comparison, std::int64_t bound) {
+    const ValueRef constant = number(bound);
+    return as_number(b_.op(comparison, {whole, constant}));
+  };
+  // Low digits are brought into their range by one base at a time: two bases and a number of that size are no exact sum.
+  for (std::int64_t bound = base_; bound <= range.most; bound += base_) {
+    const ValueRef one = reaches("greater_equal", bound);
+    high = high.valid() ? b_.add(high, one) : one;
+    const ValueRef step = b_.multiply(one, base);
+    low = b_.named("low").subtract(low, step);
+  }
+  for (std::int64_t bound = 0; bound > range.least; bound -= base_) {
+    const ValueRef one = reaches("less", bound);
+    high = high.valid() ? b_.subtract(high, one) : b_.negative(one);
+    const ValueRef step = b_.multiply(one, base);
+    low = b_.named("low").add(low, step);
+  }
+  if (high.valid()) return {high, low};
+  auto zeros = Tensor::zeros(DType::i32, shape);
+  return {zeros ? b_.named("high").constant(*zeros) : number(0), low};
 }
 
 Digits DigitBuilder::of_host_value(ValueRef value) {

@@ -23,6 +23,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/graph/placement.hpp>
+#include <buda/ops/table/registry.hpp>
 #include <buda/passes/host/host_part.hpp>
 
 #include <algorithm>
@@ -58,6 +59,14 @@ bool has_integers(const Graph& graph, const Node& n) {
 
 bool rounds(const Node& n) { return n.op() == "floor" || n.op() == "ceil" || n.op() == "round"; }
 
+constexpr std::size_t kMaxArgumentOps = 32;
+
+bool is_elementwise(const Node& n) {
+  static constexpr std::string_view kFamilies[] = {"eltwise_binary", "eltwise_unary", "eltwise_math", "comparison"};
+  const ops::OpDef* def = ops::standard_ops().find(graph::Level::tensor, n.op());
+  return def != nullptr && std::find(std::begin(kFamilies), std::end(kFamilies), def->family) != std::end(kFamilies);
+}
+
 // Ops whose integers are those of quantised models, which have passes and options of their own.
 bool is_quantised(const Node& n) {
   static constexpr std::string_view kOps[] = {"quantize",    "dequantize", "requantize", "round_float8",
@@ -80,12 +89,14 @@ class ExactIntegers {
 
   Result<PassReport> run() {
     for (const NodeId id : graph_.topological_order()) {
-      const Node& n = graph_.node(id);
+      Node& n = graph_.node(id);
       const bool is_known = id.index() < known_.size() && known_[id.index()] != 0;
+      if (is_known && n.is_op() && has_integers(graph_, n)) n.tags[kDontDecompose] = "";  // computed as it is
       if (!n.is_op() || is_known || is_quantised(n) || (!has_integers(graph_, n) && !rounds(n))) continue;
       BUDA_TRY(visit(id));
     }
     if (!failure_.empty()) return std::move(failure_);
+    keep_from_device();
     for (auto& [op, told] : told_) context_.host.report(std::move(told.note));
     if (report_.changed()) graph::erase_dead_nodes(graph_);
     return report_;
@@ -96,6 +107,19 @@ class ExactIntegers {
     Diagnostic note;
     std::size_t count = 0;
   };
+
+  // Outputs that an input or a known value gives need no device, which would round large ones.
+  void keep_from_device() {
+    if (!context_.fallback.enabled) return;
+    for (const NodeId id : graph_.outputs()) {
+      const graph::ValueRef value = graph_.node(id).inputs()[0].source;
+      const bool is_known = value.node.index() < known_.size() && known_[value.node.index()] != 0;
+      if (is_float(graph_.type(value)->dtype) || (!is_known && graph_.node(value.node).kind() != NodeKind::input)) continue;
+      if (wholes_.range(value).within(limits_.operand)) continue;
+      graph::put_on_host(graph_.node(id));
+      ++report_.rewrites;
+    }
+  }
 
   Result<void> visit(NodeId id) {
     IntegerStep step(graph_, id, limits_, wholes_);
@@ -122,11 +146,29 @@ class ExactIntegers {
       return;
     }
     graph::put_on_host(n);
+    if (rounds(n) || n.op() == "cast") take_argument_along(n);
     Told& told = told_[n.op()];
     if (told.count++ == 0) {
       told.note = note;
       told.note.message = cat("'", n.name(), "' (", n.op(), ") runs on the host, ", note.message);
     }
+  }
+
+  // A number that is rounded to an integer is computed where it is rounded, as far as that is a few ops from inputs on: the device's
+  // formats would move it across a border.
+  void take_argument_along(const Node& rounding) {
+    std::vector<NodeId> all, pending{rounding.inputs()[0].source.node};
+    while (!pending.empty()) {
+      const NodeId id = pending.back();
+      pending.pop_back();
+      const Node& n = graph_.node(id);
+      const bool is_known = id.index() < known_.size() && known_[id.index()] != 0;
+      if (is_known || !n.is_op() || graph::on_host(n) || std::find(all.begin(), all.end(), id) != all.end()) continue;
+      if (!is_elementwise(n) || all.size() == kMaxArgumentOps) return;
+      all.push_back(id);
+      for (const graph::Edge& edge : n.inputs()) pending.push_back(edge.source.node);
+    }
+    for (const NodeId id : all) graph::put_on_host(graph_.node(id));
   }
 
   // What there is to say of an op if it goes to the host; made before a rule may change it.

@@ -98,8 +98,9 @@ Exactness sum(IntegerStep& s) {
   const IntegerRange held = range_of_type(type), range = is_difference ? s.range(0) - s.range(1) : s.range(0) + s.range(1);
   const bool fits = range.inside(held), wraps_once = period(type) != 0;
   if (fits && s.is_operand(0) && s.is_operand(1) && range.within(s.limits().operand)) return in_i32(s, range);
-  if (!both_split(s, 0, 1) || !range.within(s.limits().whole()) || (!fits && !wraps_once)) return s.host(fits ? range : held);
-  return s.by_digits(fits ? range : held, [&](ops::Builder& b, DigitBuilder& d) {
+  const IntegerRange kept = fits ? range : held;
+  if (!both_split(s, 0, 1) || !hull(range, kept).within(s.limits().whole()) || (!fits && !wraps_once)) return s.host(kept);
+  return s.by_digits(kept, [&](ops::Builder& b, DigitBuilder& d) {
     const Digits x = s.split(0, b);
     const Digits y = s.split(1, b);
     const Digits z = is_difference ? d.difference(x, y) : d.sum(x, y);
@@ -171,14 +172,28 @@ std::int64_t whole_bound(double bound, bool upwards) {
   return static_cast<std::int64_t>(whole);
 }
 
+// As maxima and minima, which are exact for all operands; a bound that no element reaches is left out.
 Exactness bounded(IntegerStep& s, std::int64_t least, std::int64_t most) {
   const IntegerRange given = s.range(0), range = smaller(larger(given, {least, least}), {most, most});
-  if (s.is_factor(0)) return s.stays(range);
   const bool lower = least > given.least, upper = most < given.most;
-  const auto can_be_bound = [&](bool needed, std::int64_t bound) {
-    return !needed || IntegerRange{bound, bound}.within(s.limits().whole());
-  };
+  const std::int64_t size = s.is_factor(0) ? s.limits().factor : s.limits().whole();
+  const auto can_be_bound = [&](bool needed, std::int64_t bound) { return !needed || IntegerRange{bound, bound}.within(size); };
   if (!s.can_split(0) || !can_be_bound(lower, least) || !can_be_bound(upper, most)) return s.host(range);
+  if (s.is_factor(0)) {
+    const DType type = s.result().dtype;
+    return s.by_value(range, [&](ops::Builder& b) {
+      ValueRef x = s.in(0);
+      if (lower) {
+        const ValueRef bound = b.constant(static_cast<double>(least), type);
+        x = b.maximum(x, bound);
+      }
+      if (upper) {
+        const ValueRef bound = b.constant(static_cast<double>(most), type);
+        x = b.minimum(x, bound);
+      }
+      return lower || upper ? x : b.identity(x);
+    });
+  }
   return s.by_digits(range, [&](ops::Builder& b, DigitBuilder& d) {
     Digits x = s.split(0, b);
     if (lower) {
@@ -257,6 +272,8 @@ Exactness to_integer(IntegerStep& s) {
   if (!range.inside(held)) return s.host(held);
   if (s.has_digits(0)) return s.by_digits(range, [&](ops::Builder& b, DigitBuilder&) { return s.split(0, b); });
   if (s.type(0).dtype == DType::boolean) return s.stays(range);
+  if (!s.is_operand(0))
+    return s.can_split(0) ? s.by_digits(range, [&](ops::Builder& b, DigitBuilder&) { return s.split(0, b); }) : s.host(range);
   // A type that holds all elements of the value, if not those of its type.
   return s.by_value(range, [&](ops::Builder& b) { return converted(b, s.in(0), type); });
 }
@@ -269,8 +286,7 @@ Exactness conversion(IntegerStep& s) {
 Exactness exact_conversion(IntegerStep& s) {
   if (!s.is_whole(0)) return is_float(s.result().dtype) ? Exactness::stays : s.stays(range_of_type(s.result().dtype));
   if (is_float(s.result().dtype)) return to_float(s);
-  if (s.has_digits(0)) return to_integer(s);
-  return s.stays(s.range(0));
+  return s.is_operand(0) ? s.stays(s.range(0)) : to_integer(s);
 }
 
 // Rounding is the host's (lower/rules/eltwise.cpp), and so is what is decomposed to it: the comparisons that would correct a rounded

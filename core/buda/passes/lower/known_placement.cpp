@@ -4,6 +4,7 @@
 #include <buda/base/text.hpp>
 #include <buda/graph/value.hpp>
 #include <buda/ops/device/device_layout.hpp>
+#include <buda/passes/lower/lowering_tags.hpp>
 #include <buda/tensor/visit.hpp>
 
 #include <cmath>
@@ -78,6 +79,7 @@ Result<Lowered> place_known(OpBuilder& out, const KnownValue& known, std::uint32
     made.value = std::move(content);
   }
   made.outputs = {{kDeviceType, padded(shape), std::nullopt}};
+  if (const DType t = known.value->tensor.dtype(); is_integer(t) && dtype_size(t) > 1) made.tags[kExact] = "";
 
   Lowered placed;
   placed.source = made.id();
