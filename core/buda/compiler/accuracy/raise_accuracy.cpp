@@ -20,6 +20,8 @@ namespace {
 
 constexpr std::size_t kMaxTrials = 24;         // of the search
 constexpr std::size_t kMaxCheaperTrials = 12;  // of other choices for what it has found
+// Ops with less of the loss are not worth a trial of their own.
+constexpr double kNotableShare = 0.02;
 // Of the loss that the floor allows, so that estimates which are a little off need no further trial.
 constexpr double kAimedShare = 0.9;
 
@@ -173,19 +175,21 @@ class Raising {
     return out;
   }
 
-  // Of those that were not tried. Estimates of losses may be wrong by a half.
+  // One of those that were not tried, with one op's choice changed: the cheapest. Estimates of losses may be wrong by a half.
   std::optional<Chosen> cheaper_choice() const {
     const double room = best_->score.has_correlation ? (1 - floor_) / std::max(1 - best_->score.correlation, 1e-12) : 2;
     const double most = estimated_loss(chosen_) * std::max(room, 1.0) * 1.5;
+    const double whole = estimated_loss(Chosen(losses_.size(), 0));
     std::optional<Chosen> out;
-    double saved = 0;
+    double least = 0;
     for (std::size_t i = 0; i < chosen_.size(); ++i)
-      for (std::size_t c = 0; chosen_[i] != 0 && c < choices_[i].size(); ++c) {
+      for (std::size_t c = 0; c < choices_[i].size(); ++c) {
+        if (c == chosen_[i] || (chosen_[i] == 0 && losses_[i].loss < kNotableShare * whole)) continue;
         Chosen other = chosen_;
         other[i] = c;
-        const double its = choices_[i][chosen_[i]].cost - choices_[i][c].cost;
-        if (its <= saved || verdicts_.contains(other) || estimated_loss(other) > most) continue;
-        saved = its;
+        const double more = choices_[i][c].cost - choices_[i][chosen_[i]].cost;
+        if ((out && more >= least) || verdicts_.contains(other) || estimated_loss(other) > most) continue;
+        least = more;
         out = std::move(other);
       }
     return out;
