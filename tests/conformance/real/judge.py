@@ -149,7 +149,7 @@ def judge(places, row, seconds):
 
 def versions():
     packages = json.loads((HERE / "package.json").read_text())["dependencies"]
-    return {"onnxruntime": packages["onnxruntime-node"], "tflite": packages["@tensorflow/tfjs-tflite"]}
+    return {"onnxruntime": packages["onnxruntime-node"], "tflite": packages["@tensorflow/tfjs-tflite"], "tfjs": packages["@tensorflow/tfjs-core"]}
 
 
 def main():

@@ -157,7 +157,7 @@ class Page(unittest.TestCase):
         return {"one": {"ways": {way: self.right for way, _ in page.COLUMNS} | other, "compile": seconds}}
 
     def write(self, results):
-        return page.write([self.row], results, {"onnxruntime": "1", "tflite": "2"})
+        return page.write([self.row], results, {"onnxruntime": "1", "tflite": "2", "tfjs": "3"})
 
     def test_cells(self):
         self.assertEqual(page.cell(self.right), "1.0000, < 0.01 %")
@@ -177,6 +177,11 @@ class Page(unittest.TestCase):
         written = self.write(self.result(None, exact=no, bits=no, fp32=no))
         self.assertIn("| one | default, bits, fp32 | too \\| large | - |", written)
         self.assertIn("| refused | 1 | 1 | 1 | 0 | 0 |", written)
+
+    def test_what_is_lost_beyond_bfloat16_is_counted(self):
+        wrong = self.right | {"right": False}
+        self.assertIn("| wrong, although *bfloat16* is right | 1 | 0 | 0 | 0 | 1 |", self.write(self.result(1.0, exact=wrong, e150=wrong)))
+        self.assertIn("| wrong, although *bfloat16* is right | 0 | 0 | 0 | 0 | 0 |", self.write(self.result(1.0, exact=wrong, bfloat16=wrong)))
 
 
 if __name__ == "__main__":
