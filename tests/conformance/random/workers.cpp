@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <map>
 #include <optional>
 #include <string>
@@ -32,6 +33,15 @@ void tell(int pipe, const std::string& text) {
   }
 }
 
+// The library throws only where memory is exhausted; anything else that comes out of it is a fault of this seed.
+Verdict caught(std::uint64_t seed, const std::function<Verdict(std::uint64_t)>& judge) {
+  try {
+    return judge(seed);
+  } catch (const std::exception& e) {
+    return {seed, {{"|||||throws", e.what()}}, {}};
+  }
+}
+
 // Judges next, next + step, … and tells "end" after each.
 Worker started(std::uint64_t next, std::uint64_t last, unsigned step, unsigned seconds,
                const std::function<Verdict(std::uint64_t)>& judge) {
@@ -43,7 +53,7 @@ Worker started(std::uint64_t next, std::uint64_t last, unsigned step, unsigned s
     close(ends[0]);
     for (std::uint64_t seed = next; seed < last; seed += step) {
       alarm(seconds);
-      tell(ends[1], lines_of(judge(seed)) + "end\n");
+      tell(ends[1], lines_of(caught(seed, judge)) + "end\n");
     }
     _exit(0);
   }
