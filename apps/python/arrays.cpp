@@ -28,7 +28,12 @@ const char* numpy_name(DType dtype) {
 }  // namespace
 
 Tensor tensor_of(py::object value) {
-  if (py::hasattr(value, "detach")) value = value.attr("detach")().attr("cpu")().attr("numpy")();
+  if (py::hasattr(value, "detach")) {
+    value = value.attr("detach")().attr("cpu")();
+    // NumPy has no such numbers.
+    if (py::str(value.attr("dtype")).cast<std::string>() == "torch.bfloat16") value = value.attr("float")();
+    value = value.attr("numpy")();
+  }
   const py::module_ numpy = py::module_::import("numpy");
   // In row-major order and of this machine's byte order.
   py::array array = numpy.attr("ascontiguousarray")(numpy.attr("asarray")(value));

@@ -8,13 +8,18 @@
 #include <buda/base/text.hpp>
 #include <buda/compiler/compile.hpp>
 #include <buda/compiler/merge_models.hpp>
+#include <buda/graph/graph.hpp>
+#include <buda/graph/graph_file.hpp>
 #include <buda/image/image.hpp>
 #include <buda/image/merge.hpp>
 #include <buda/schema/option_set.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <pybind11/stl.h>
 
 #include <filesystem>
+#include <map>
+#include <vector>
 
 namespace py = pybind11;
 
@@ -24,9 +29,17 @@ namespace {
 std::string stem(const std::string& path) { return std::filesystem::path(path).stem().string(); }
 
 Result<void> write(image::Image image, const std::string& path, Host& host) {
+  end_if_lost();
   BUDA_ASSIGN(auto file, host.fs().create(path));
   BUDA_TRY(image::write_image(*file, std::move(image), host.threads));
+  end_if_lost();
   return file->commit();
+}
+
+// Tried before the work, which may take minutes, rather than after it.
+Result<void> check_place(const std::string& path, Host& host) {
+  BUDA_ASSIGN(auto unused, host.fs().create(path));
+  return success();
 }
 
 // "policy.ribbon.rows" is an option of a plugin; everything else one of the optimizer or the balancer, by any name that it has.
@@ -43,61 +56,87 @@ void set_option(const std::string& key, const py::handle& value, compiler::Compi
   raise_unless(set.assign(key, is_one && texts.size() != 1 ? std::vector<std::string>{cat('[', join(texts, ", "), ']')} : texts));
 }
 
+// {"x": (1, 3, 224, 224), "tokens": ((7, 16), "I64")}.
+std::map<std::string, plugin::InputShape> shapes_of(const py::dict& given) {
+  std::map<std::string, plugin::InputShape> out;
+  for (const auto& [key, value] : given) {
+    plugin::InputShape shape;
+    py::object sizes = py::reinterpret_borrow<py::object>(value);
+    if (py::isinstance<py::sequence>(sizes) && py::len(sizes) == 2 && py::isinstance<py::str>(sizes[py::int_(1)])) {
+      const auto name = sizes[py::int_(1)].cast<std::string>();
+      shape.dtype = dtype_from_name(name);
+      if (!shape.dtype)
+        throw py::value_error(cat("input_shapes: there is no type '", name, "'; it is one of F32, F16, BF16, I64, I32, BOOL, …"));
+      sizes = py::object(sizes[py::int_(0)]);
+    }
+    try {
+      shape.shape = Shape(sizes.cast<std::vector<std::int64_t>>());
+    } catch (const py::cast_error&) {
+      throw py::type_error(
+          cat("input_shapes: the shape of '", key.cast<std::string>(), "' is a tuple of sizes, or a tuple of sizes and a type"));
+    }
+    out.emplace(key.cast<std::string>(), std::move(shape));
+  }
+  return out;
+}
+
 // Of a graph that was made in Python, or of a file.
 std::string compile_to_image(GraphMaker* graph, const std::string& model, const std::string& output, const std::string& device,
                              const std::string& frontend, const std::map<std::string, std::int64_t>& dims, const py::dict& values,
-                             const py::dict& options, const py::dict& more) {
-  Environment environment;
+                             const py::dict& shapes, const py::dict& options, const py::dict& more) {
+  auto environment = std::make_shared<Environment>();
   compiler::CompileOptions compile;
   compile.device = device;
   compile.frontend = frontend;
   compile.import.dims = dims;
   compile.import.values = tensors_of(values);
+  compile.import.input_shapes = shapes_of(shapes);
   schema::OptionSet set;
   compiler::declare(set, compile.optimizer);
   compiler::declare(set, compile.balancer);
   for (const py::dict& given : {options, more})
     for (const auto& [key, value] : given) set_option(key.cast<std::string>(), value, compile, set);
+  compile.cancelled = is_lost;
   const plugin::Registries& registries = plugins();
-  plugin::ModelSource source{model, {}};
-  if (graph != nullptr) source = {graph->name() + ".graph.json", io::Bytes(graph->text())};
+  const auto made = graph == nullptr ? nullptr : graph->finished();
   const std::string path = !output.empty() ? output : (graph != nullptr ? graph->name() : stem(model)) + ".tti";
-  Result<void> done = [&]() -> Result<void> {
-    py::gil_scoped_release others_run;
-    if (graph == nullptr) {
-      BUDA_ASSIGN(source.bytes, environment.host().fs().read(model));
+  without_lock(environment, [&host = environment->host(), &registries, made, model, path, compile = std::move(compile)]() -> Result<void> {
+    BUDA_TRY(check_place(path, host));
+    plugin::ModelSource source{model, {}};
+    if (made != nullptr) {
+      source = {made->name + ".graph.json", io::Bytes(graph::graph_text(*made))};
+    } else {
+      BUDA_ASSIGN(source.bytes, host.fs().read(model));
     }
-    BUDA_ASSIGN(auto image, buda::compile(source, compile, registries, environment.host()));
-    return write(std::move(image), path, environment.host());
-  }();
-  environment.tell_warnings();
-  raise_unless(done);
+    BUDA_ASSIGN(auto image, buda::compile(source, compile, registries, host));
+    return write(std::move(image), path, host);
+  });
   return path;
 }
 
 py::dict merge_models(const std::string& location, const std::vector<std::string>& models, const std::string& arch,
                       const std::string& output, bool switch_channels, bool overlap_dynamic) {
-  Environment environment;
+  auto environment = std::make_shared<Environment>();
   image::MergeOptions options;
   options.name = stem(output);
   options.arch = arch;
   options.memory = {switch_channels, overlap_dynamic};
-  std::string profile;
-  Result<void> done = [&]() -> Result<void> {
-    py::gil_scoped_release others_run;
-    std::vector<image::NamedImage> images;
-    for (const auto& name : models) {
-      const std::string path = cat(location, '/', name, ".tti");
-      BUDA_ASSIGN(auto bytes, environment.host().fs().read(path));
-      BUDA_ASSIGN(auto image, image::read_image(bytes, path));
-      images.push_back({name, std::move(image)});
-    }
-    BUDA_ASSIGN(auto merged, compiler::merge_models(std::move(images), options, environment.host()));
-    profile = image::memory_profile_text(merged.memory);
-    return write(std::move(merged.image), output, environment.host());
-  }();
-  environment.tell_warnings();
-  raise_unless(done);
+  const std::string profile =
+      without_lock(environment, [&host = environment->host(), location, models, options, output]() -> Result<std::string> {
+        BUDA_TRY(check_place(output, host));
+        std::vector<image::NamedImage> images;
+        for (const auto& name : models) {
+          end_if_lost();
+          const std::string path = cat(location, '/', name, ".tti");
+          BUDA_ASSIGN(auto bytes, host.fs().read(path));
+          BUDA_ASSIGN(auto image, image::read_image(bytes, path));
+          images.push_back({name, std::move(image)});
+        }
+        BUDA_ASSIGN(auto merged, compiler::merge_models(std::move(images), options, host));
+        std::string text = image::memory_profile_text(merged.memory);
+        BUDA_TRY(write(std::move(merged.image), output, host));
+        return text;
+      });
   py::dict out;
   out["path"] = output;
   out["memory_profile"] = profile;

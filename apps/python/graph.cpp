@@ -6,7 +6,6 @@
 
 #include <buda/base/text.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/graph_file.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
 #include <buda/runtime/graph_run.hpp>
 #include <buda/tensor/tensor.hpp>
@@ -71,10 +70,10 @@ bool is_composed(const std::string& op) {
 
 struct GraphMaker::Draft {
   ops::Builder builder;
-  std::optional<graph::Graph> graph;
+  std::shared_ptr<const graph::Graph> graph;
 };
 
-GraphMaker::GraphMaker(const std::string& name) : name_(name), draft_(new Draft{ops::Builder(name), std::nullopt}) {}
+GraphMaker::GraphMaker(const std::string& name) : name_(name), draft_(new Draft{ops::Builder(name), nullptr}) {}
 GraphMaker::~GraphMaker() = default;
 
 Ref GraphMaker::checked(Ref value) {
@@ -116,12 +115,10 @@ void GraphMaker::output(const std::string& name, Ref value) {
 std::vector<std::int64_t> GraphMaker::shape(Ref value) { return draft_->builder.graph().type(value)->shape.dims(); }
 std::string GraphMaker::dtype(Ref value) { return std::string(dtype_name(draft_->builder.graph().type(value)->dtype)); }
 
-const graph::Graph& GraphMaker::finished() {
-  if (!draft_->graph) draft_->graph = value_or_raise(draft_->builder.finish());
-  return *draft_->graph;
+std::shared_ptr<const graph::Graph> GraphMaker::finished() {
+  if (!draft_->graph) draft_->graph = std::make_shared<const graph::Graph>(value_or_raise(draft_->builder.finish()));
+  return draft_->graph;
 }
-
-std::string GraphMaker::text() { return graph::graph_text(finished()); }
 
 void declare_graphs(py::module_& module) {
   const py::class_<Ref> value(module, "Value", "A value of the graph in the making.");
@@ -138,9 +135,10 @@ void declare_graphs(py::module_& module) {
       .def(
           "evaluate",
           [](GraphMaker& maker, const py::dict& inputs) {
-            Environment environment;
-            auto run = value_or_raise(runtime::run_graph(maker.finished(), tensors_of(inputs), environment.host()));
-            environment.tell_warnings();
+            auto environment = std::make_shared<Environment>();
+            const auto run = without_lock(environment, [&host = environment->host(), graph = maker.finished(), given = tensors_of(inputs)] {
+              return runtime::run_graph(*graph, given, host);
+            });
             return arrays_of(run.outputs);
           },
           py::arg("inputs"), "The outputs on the host, in fp32.");

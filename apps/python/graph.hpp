@@ -32,9 +32,7 @@ class GraphMaker {
   std::string dtype(Ref value);
 
   // After the last output. The graph is as it was then.
-  const graph::Graph& finished();
-  // Its file.
-  std::string text();
+  std::shared_ptr<const graph::Graph> finished();
 
  private:
   Ref checked(Ref value);

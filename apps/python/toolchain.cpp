@@ -1,17 +1,22 @@
 // Finds the installation beside libbuda, and raises its errors.
 #include "apps/python/toolchain.hpp"
 
+#include <buda/plugin/abi.h>
 #include <buda/base/text.hpp>
 #include <buda/compiler/compile.hpp>
 #include <buda/diag/format.hpp>
-#include <buda/plugin/abi.h>
+#include <buda/diag/sink.hpp>
+#include <buda/io/file_system.hpp>
 #include <buda/plugin/loader.hpp>
 
 #include <dlfcn.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <mutex>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace py = pybind11;
 
@@ -55,18 +60,56 @@ py::dict dictionary_of(const Diagnostic& d) {
   return out;
 }
 
+// Keeps what is told until somebody takes it.
+class Warnings final : public DiagSink {
+ public:
+  void report(const Diagnostic& d) override {
+    const std::lock_guard lock(mutex_);
+    told_.push_back(d);
+  }
+  std::vector<Diagnostic> taken() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(told_, {});
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<Diagnostic> told_;
+};
+
+// Ends interrupted work where it tells how far it is.
+class EndingHost final : public Host {
+ public:
+  EndingHost(io::FileSystem& fs, DiagSink& diagnostics, Ends ends) : Host(fs, diagnostics), ends_(ends) {}
+  void progress(std::string_view what, std::size_t, std::size_t) override {
+    if (ends_ == Ends::anywhere || what == "running") end_if_lost();  // a session tells that between batches
+  }
+
+ private:
+  Ends ends_;
+};
+
 }  // namespace
 
-Environment::Environment() : host_(*files_, warnings_) {
-  host_.threads = std::max(1u, std::thread::hardware_concurrency());
-  host_.share_dir = prefix() + "/share/buda";
+struct Environment::Parts {
+  explicit Parts(Ends ends) : host(*files, warnings, ends) {}
+  std::unique_ptr<io::FileSystem> files = io::make_real_file_system();
+  Warnings warnings;
+  EndingHost host;
+};
+
+Environment::Environment(Ends ends) : parts_(new Parts(ends)) {
+  host().threads = std::max(1u, std::thread::hardware_concurrency());
+  host().share_dir = prefix() + "/share/buda";
 }
 
+Environment::~Environment() = default;
+
+Host& Environment::host() { return parts_->host; }
+
 void Environment::tell_warnings() {
-  const auto& all = warnings_.diagnostics();
-  for (; told_ < all.size(); ++told_)
-    if (all[told_].severity == Severity::warning && PyErr_WarnEx(PyExc_UserWarning, text_of(all[told_]).c_str(), 1) != 0)
-      throw py::error_already_set();
+  for (const Diagnostic& d : parts_->warnings.taken())
+    if (d.severity == Severity::warning && PyErr_WarnEx(PyExc_UserWarning, text_of(d).c_str(), 1) != 0) throw py::error_already_set();
 }
 
 const plugin::Registries& plugins() {
@@ -84,8 +127,8 @@ const plugin::Registries& plugins() {
 }
 
 void declare_error(py::module_& module) {
-  error_type() = py::reinterpret_steal<py::object>(
-      PyErr_NewExceptionWithDoc("openbuda.Error", "What the toolchain refused; .diagnostics has the errors as dictionaries.", PyExc_RuntimeError, nullptr));
+  error_type() = py::reinterpret_steal<py::object>(PyErr_NewExceptionWithDoc(
+      "openbuda.Error", "What the toolchain refused; .diagnostics has the errors as dictionaries.", PyExc_RuntimeError, nullptr));
   module.attr("Error") = error_type();
 }
 

@@ -1,35 +1,43 @@
 // The installation that the module belongs to, and what goes between its errors and Python's.
 #pragma once
 
+#include "apps/python/apart.hpp"
+
 #include <buda/diag/result.hpp>
-#include <buda/diag/sink.hpp>
-#include <buda/io/file_system.hpp>
 #include <buda/io/host.hpp>
 #include <buda/plugin/registry.hpp>
 
 #include <pybind11/pybind11.h>
 
-#include <map>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace buda::python {
 
-// Files, warnings and threads of one call, or of one object that lives on. Warnings become Python's when tell_warnings() is called.
+// When interrupted work ends (apart.hpp).
+enum class Ends : std::uint8_t {
+  anywhere,
+  between_batches,  // so that the device can go on with other ones
+};
+
+// Files, warnings and threads of one call, or of one object that lives on. Warnings, which come from any thread, become Python's when
+// tell_warnings() is called.
 class Environment {
  public:
-  Environment();
-  Host& host() { return host_; }
+  explicit Environment(Ends ends = Ends::anywhere);
+  ~Environment();
+  Host& host();
   // Needs the interpreter's lock.
   void tell_warnings();
 
  private:
-  std::unique_ptr<io::FileSystem> files_ = io::make_real_file_system();
-  CollectingSink warnings_;
-  std::size_t told_ = 0;
-  Host host_;
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
 };
 
 // The plugins of the installation, of all kinds; loaded when they are first asked for.
@@ -46,18 +54,19 @@ T value_or_raise(Result<T> result) {
   if (!result) raise(result.failure());
   return std::move(*result);
 }
+inline void value_or_raise(Result<void> result) {
+  if (!result) raise(result.failure());
+}
 inline void raise_unless(const Result<void>& result) {
   if (!result) raise(result.failure());
 }
 
-// Runs `work` without the interpreter's lock, then tells warnings and raises errors.
+// Does `work`, which gives a Result and owns what it uses, without the interpreter's lock and apart from it; then tells warnings and raises
+// errors.
 template <class Work>
-auto without_lock(Environment& environment, Work&& work) {
-  auto result = [&] {
-    pybind11::gil_scoped_release others_run;
-    return work();
-  }();
-  environment.tell_warnings();
+auto without_lock(const std::shared_ptr<Environment>& environment, Work work, const std::function<void()>& stop = nullptr) {
+  auto result = result_apart([environment, work = std::move(work)]() mutable { return work(); }, stop);
+  environment->tell_warnings();
   if (!result) raise(result.failure());
   if constexpr (!std::is_same_v<decltype(result), Result<void>>) return std::move(*result);
 }

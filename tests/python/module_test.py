@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 """The Python module: module_test.py BUILD_DIR SOURCE_DIR. Exit 77 without NumPy."""
+import os
 import pathlib
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -181,6 +184,23 @@ class Module(unittest.TestCase):
             {"name": "d", "op": "is_nan", "inputs": ["r"]}, {"name": "out", "op": "output", "inputs": ["d"]}]}""")
         with self.assertWarnsRegex(UserWarning, "PA060"):
             openbuda.compile_to_image(str(self.work / "nan.graph.json"), str(self.work / "w.tti"))
+
+
+class Page(unittest.TestCase):
+    def test_what_the_tutorial_shows_works(self):
+        text = (SOURCE / "docs/tutorial/python.md").read_text()
+        blocks = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
+        self.assertGreater(len(blocks), 3)
+        before = os.getcwd()
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copytree(DIGITS, f"{folder}/digits")
+            os.chdir(f"{folder}/digits")
+            try:
+                names = {}
+                for block in blocks:
+                    exec(compile(block.replace("/tmp/", folder + "/"), "python.md", "exec"), names)
+            finally:
+                os.chdir(before)
 
 
 class Generation(unittest.TestCase):

@@ -1,7 +1,53 @@
 """Models of other frameworks, as modules."""
+import inspect
 import pathlib
 
-from .module import Module, Parameter
+from .module import _TYPES, Module, Parameter, _plain
+
+
+def samples(given, forward):
+    """Sample inputs in the order of a function's parameters: of a dictionary, a tuple, a list, or the only one."""
+    if not isinstance(given, dict):
+        return tuple(given) if isinstance(given, (tuple, list)) else (given,)
+    names = [p.name for p in inspect.signature(forward).parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    for name in given:
+        if name not in names:
+            raise TypeError(f"the module has no input '{name}'; it has {', '.join(names)}")
+    taken = [name for name in names if name in given]
+    if taken != names[:len(taken)]:
+        raise TypeError(f"sample_inputs lacks '{next(n for n, t in zip(names, taken + [None]) if n != t)}', which comes before others")
+    return tuple(given[name] for name in taken)
+
+
+def named_shapes(arrays):
+    """Shape and type of each array, by name."""
+    import numpy
+    out = {}
+    for name, given in arrays.items():
+        array = numpy.asarray(_plain(given))
+        out[name] = tuple(array.shape), {"float64": "F32"}.get(array.dtype.name) or _TYPES[array.dtype.name]
+    return out
+
+
+def _names_of_outputs(value, prefix=""):
+    """Names of a result's tensors, as TorchScript's importer has them too: the keys of dictionaries, and output_N."""
+    if isinstance(value, dict):
+        return [name for key, part in value.items() for name in _names_of_outputs(part, f"{prefix}.{key}" if prefix else str(key))]
+    if isinstance(value, (tuple, list)):
+        fields = getattr(value, "_fields", None)
+        stem = f"{prefix}_" if prefix else "output_"
+        names = [f"{prefix}{'.' if prefix else ''}{field}" for field in fields] if fields else [f"{stem}{i}" for i in range(len(value))]
+        return [name for part, own in zip(value, names) for name in _names_of_outputs(part, own)]
+    return [] if value is None else [prefix or "output_0"]
+
+
+def _tensors_of(value):
+    """The tensors of a result, in the order of their names."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (tuple, list)):
+        return [tensor for part in value for tensor in _tensors_of(part)]
+    return [] if value is None else [value]
 
 
 class PyTorchModule(Module):
@@ -36,24 +82,72 @@ class PyTorchModule(Module):
 
     def export(self, folder, sample_inputs):
         """Writes ONNX for the shapes of these inputs; gives the file."""
-        import inspect
         import torch
         path = pathlib.Path(folder, f"{self.name}.onnx")
-        inputs = tuple(torch.as_tensor(x) for x in sample_inputs)
+        forward = type(self.module).forward
+        inputs = tuple(torch.as_tensor(x) for x in samples(sample_inputs, self.module.forward))
         # The outermost forward() of a module may take what it likes: names are those of its first parameters.
-        names = [p.name for p in inspect.signature(type(self.module).forward).parameters.values() if p.kind == p.POSITIONAL_OR_KEYWORD][1:]
+        names = [p.name for p in inspect.signature(forward).parameters.values() if p.kind == p.POSITIONAL_OR_KEYWORD][1:]
         names = names[:len(inputs)] if len(names) >= len(inputs) else [f"input_{i}" for i in range(len(inputs))]
         was_training = self.module.training
         self.module.eval()
         try:
-            torch.onnx.export(self.module, inputs, str(path), input_names=names, opset_version=13)
+            with torch.no_grad():
+                result = self.module(*inputs)
+            outputs = _names_of_outputs(result)
+            # The names must differ from those of inputs.
+            outputs = [f"{name}.output" if name in names else name for name in outputs]
+            plain = isinstance(result, torch.Tensor) or (isinstance(result, (tuple, list)) and all(isinstance(x, torch.Tensor) for x in result))
+            torch.onnx.export(self.module if plain else _flat(self.module), inputs, str(path), input_names=names, output_names=outputs, opset_version=13)
         finally:
             self.module.train(was_training)
         return str(path)
 
 
+def _flat(module):
+    """A module whose dictionaries and nested results are one tuple."""
+    import torch
+
+    class Flat(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.module = module
+
+        def forward(self, *inputs):
+            return tuple(_tensors_of(self.module(*inputs)))
+
+    return Flat().eval()
+
+
+class TorchScriptModule(Module):
+    """A torch.jit.ScriptModule, as torch.jit.load(), script() and trace() give it. It is compiled as it is, without PyTorch's exporter."""
+
+    def __init__(self, name, module):
+        self.name, self.module = name, module
+
+    def names(self):
+        """Of the inputs of forward()."""
+        return [argument.name for argument in self.module.forward.schema.arguments][1:]
+
+    def export(self, folder, sample_inputs):
+        path = pathlib.Path(folder, f"{self.name}.pt")
+        self.module.save(str(path))
+        return str(path)
+
+    def shapes(self, sample_inputs):
+        if isinstance(sample_inputs, dict):
+            return named_shapes(sample_inputs)
+        given = tuple(sample_inputs) if isinstance(sample_inputs, (tuple, list)) else (sample_inputs,)
+        names = self.names()
+        if len(given) > len(names):
+            raise TypeError(f"the module has {len(names)} inputs, {', '.join(names)}; sample_inputs has {len(given)}")
+        return named_shapes(dict(zip(names, given)))
+
+
 class OnnxModule(Module):
     """A model in ONNX: a file, or a ModelProto."""
+
+    wants_samples = False
 
     def __init__(self, name, module=None, onnx_path=""):
         self.name, self.module, self.onnx_path = name, module, onnx_path
@@ -69,6 +163,8 @@ class OnnxModule(Module):
 class TFLiteModule(Module):
     """A model in TensorFlow Lite: a file, or its bytes."""
 
+    wants_samples = False
+
     def __init__(self, name, module):
         self.name, self.module = name, module
 
@@ -82,6 +178,8 @@ class TFLiteModule(Module):
 
 class TFGraphDefModule(Module):
     """A frozen graph of TensorFlow: a file, a GraphDef, or its bytes (as text, too)."""
+
+    wants_samples = False
 
     def __init__(self, name, module):
         self.name, self.module = name, module
@@ -115,12 +213,16 @@ class JaxModule(_Unavailable):
 
 def module_of(model):
     """A model of a framework as one of the modules above; None for something else."""
-    if isinstance(model, (PyTorchModule, OnnxModule, TFLiteModule, TFGraphDefModule)):
+    if isinstance(model, (PyTorchModule, TorchScriptModule, OnnxModule, TFLiteModule, TFGraphDefModule)):
         return model
     if type(model).__module__.partition(".")[0] in ("tensorflow", "keras"):
         return TFModule(getattr(model, "name", "model"))
     if type(model).__module__.startswith("onnx") and hasattr(model, "SerializeToString"):
         return OnnxModule(model.graph.name or "model", model)
+    if type(model).__module__.startswith("torch.jit"):
+        # Loaded ones have lost their class, and keep its name.
+        name = getattr(model, "original_name", "") or type(model).__name__
+        return TorchScriptModule(name.lower(), model)
     if hasattr(model, "named_parameters") and callable(model):
         return PyTorchModule(type(model).__name__.lower(), model, redirect_forward=False)
     return None

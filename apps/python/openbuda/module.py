@@ -89,6 +89,11 @@ class Module:
     """A model with a name, which a device may run."""
 
     _device = None
+    wants_samples = True  # to be compiled
+
+    def shapes(self, sample_inputs):
+        """Shapes of inputs, by name, that its file does not state."""
+        return {}
 
     def get_name(self):
         return self.name
@@ -210,9 +215,9 @@ class PyBudaModule(Module):
         from .compile import compile_to_image
         with tempfile.TemporaryDirectory() as folder:
             path = compile_to_image(self, f"{folder}/{self.name}.tti", device=device, sample_inputs=inputs)
-            session = _native.load_image(path).open(target, **options)
-            outputs = session.run(self._by_name(inputs))
-            return tuple(outputs[name] for name, _, _ in session.outputs())
+            with _native.load_image(path).open(target, **options) as session:
+                outputs = session.run(self._by_name(inputs))
+                return tuple(outputs[name] for name, _, _ in session.outputs())
 
     def _by_name(self, inputs):
         """Inputs by the names of forward()'s parameters."""
@@ -230,5 +235,8 @@ def _tapout_name(op_name, index):
 
 
 def _plain(value):
-    """A torch tensor as an array."""
-    return value.detach().cpu().numpy() if hasattr(value, "detach") else value
+    """A torch tensor as an array; of bfloat16, which NumPy does not have, as one of float32."""
+    if not hasattr(value, "detach"):
+        return value
+    value = value.detach().cpu()
+    return (value.float() if str(value.dtype) == "torch.bfloat16" else value).numpy()

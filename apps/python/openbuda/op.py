@@ -12,18 +12,22 @@ def _one(name, op, *inputs, **attributes):
 # ---- general
 
 def Matmul(name, operandA, operandB, bias=None):
+    """The product of the last two axes; `bias` is added to it."""
     return _one(name, "matmul", operandA, operandB, *([] if bias is None else [bias]))
 
 
 def Add(name, operandA, operandB):
+    """The sum; shapes are broadcast as NumPy does."""
     return _one(name, "add", operandA, operandB)
 
 
 def Subtract(name, operandA, operandB):
+    """The difference; shapes are broadcast as NumPy does."""
     return _one(name, "subtract", operandA, operandB)
 
 
 def Multiply(name, operandA, operandB):
+    """The product, element by element; shapes are broadcast as NumPy does."""
     return _one(name, "multiply", operandA, operandB)
 
 
@@ -35,18 +39,22 @@ def Identity(name, operandA, unsqueeze=None, unsqueeze_dim=None):
 
 
 def Buffer(name, operandA):
+    """The operand as it is, as an op of its own: a place between two ops that may be put on cores."""
     return _one(name, "buffer", operandA)
 
 
 def ReduceSum(name, operandA, dim):
+    """Sums along the axis `dim`, which stays with size one."""
     return _one(name, "reduce_sum", operandA, dims=[dim], keep_dims=True)
 
 
 def ReduceAvg(name, operandA, dim):
+    """Means along the axis `dim`, which stays with size one."""
     return _one(name, "reduce_avg", operandA, dims=[dim], keep_dims=True)
 
 
 def Constant(name, *, constant):
+    """A number, as a tensor."""
     import numpy
     trace = current_trace()
     from .module import Tensor
@@ -56,30 +64,37 @@ def Constant(name, *, constant):
 # ---- transformations
 
 def HSlice(name, operandA, slices):
+    """Cuts the last axis into `slices` equal parts, along the third axis from the end."""
     return _one(name, "hslice", operandA, slices=slices)
 
 
 def VSlice(name, operandA, slices):
+    """Cuts the second axis from the end into `slices` equal parts, along the third one."""
     return _one(name, "vslice", operandA, slices=slices)
 
 
 def HStack(name, operandA, slices=-1):
+    """The opposite of HSlice; -1: all of the third axis from the end."""
     return _one(name, "hstack", operandA, slices=slices)
 
 
 def VStack(name, operandA, slices=-1):
+    """The opposite of VSlice; -1: all of the third axis from the end."""
     return _one(name, "vstack", operandA, slices=slices)
 
 
 def Reshape(name, operandA, shape):
+    """The same elements, in row-major order, in another shape."""
     return _one(name, "reshape", operandA, shape=list(shape))
 
 
 def Index(name, operandA, dim, start, stop=None, stride=1):
+    """Elements `start`, `start` + `stride`, … before `stop` of the axis `dim`."""
     return _one(name, "index", operandA, dim=dim, start=start, stop=stop, stride=stride)
 
 
 def Select(name, operandA, dim, index, stride=0):
+    """Of the axis `dim` the part that begins at `index`, or (begin, length), again every `stride` elements."""
     start, length = (index, 1) if isinstance(index, int) else index
     return _one(name, "select", operandA, dim=dim, start=start, length=length, stride=stride)
 
@@ -98,60 +113,74 @@ def Pad(name, operandA, pad, mode="constant", channel_last=False):
 
 
 def Concatenate(name, *operands, axis):
+    """The operands one behind the other along `axis`."""
     return _one(name, "concatenate", *operands, dim=axis)
 
 
 def BinaryStack(name, operandA, operandB, dim):
+    """Both operands interleaved along `dim`."""
     return _one(name, "binary_stack", operandA, operandB, dim=dim)
 
 
 def Heaviside(name, operandA, operandB):
+    """0 where the first operand is negative, 1 where it is positive, the second operand where it is zero."""
     return _one(name, "heaviside", operandA, operandB)
 
 
 # ---- activations and mathematics
 
 def Relu(name, operandA, threshold=0.0, mode="min"):
+    """Elements below `threshold` become 0; with mode 'max' all are kept between 0 and the threshold."""
     return _one(name, "relu", operandA, threshold=float(threshold), mode=mode)
 
 
 def Gelu(name, operandA, approximate="none"):
+    """x times the normal distribution's probability of less than x; `approximate` is 'none' or 'tanh'."""
     return _one(name, "gelu", operandA, **({} if approximate == "none" else {"approximate": approximate}))
 
 
 def Sigmoid(name, operandA):
+    """1 / (1 + exp(-x))."""
     return _one(name, "sigmoid", operandA)
 
 
 def Exp(name, operandA):
+    """The exponential."""
     return _one(name, "exp", operandA)
 
 
 def Reciprocal(name, operandA):
+    """1 / x."""
     return _one(name, "reciprocal", operandA)
 
 
 def Sqrt(name, operandA):
+    """The square root."""
     return _one(name, "sqrt", operandA)
 
 
 def Log(name, operandA):
+    """The natural logarithm."""
     return _one(name, "log", operandA)
 
 
 def Abs(name, operandA):
+    """The absolute value."""
     return _one(name, "abs", operandA)
 
 
 def Clip(name, operandA, min, max):
+    """Elements are kept between `min` and `max`."""
     return _one(name, "clip", operandA, min=float(min), max=float(max))
 
 
 def Max(name, operandA, operandB):
+    """The larger element of both operands."""
     return _one(name, "maximum", operandA, operandB)
 
 
 def Argmax(name, operandA, dim=None):
+    """The place of the largest element along `dim`, or of all."""
     return _one(name, "argmax", operandA, dim=dim)
 
 
@@ -193,6 +222,7 @@ def _windows(name, op, activations, further, kernel, stride, padding, dilation, 
 
 
 def Conv2d(name, activations, weights, bias=None, stride=1, padding="same", dilation=1, groups=1, channel_last=False):
+    """A convolution over [samples, channels, rows, columns]; weights are [out, in / groups, rows, columns]. `padding` is 'same', a number, or [left, right, top, bottom]."""
     return _windows(name, "conv2d", activations, [weights] if bias is None else [weights, bias], weights.shape[2:], stride, padding, dilation,
                     channel_last, {"groups": groups})
 
@@ -220,6 +250,7 @@ def MaxPool2d(name, activations, kernel_size, stride=1, padding="same", dilation
 
 def AvgPool2d(name, activations, kernel_size, stride=1, padding="same", ceil_mode=False, count_include_pad=True, divisor_override=None,
               channel_last=False):
+    """Means over windows of `kernel_size`."""
     attributes = {"kernel": _pair(kernel_size), "ceil_mode": ceil_mode, "count_include_pad": count_include_pad,
                   **({"divisor_override": float(divisor_override)} if divisor_override else {})}
     return _windows(name, "avg_pool2d", activations, [], _pair(kernel_size), stride, padding, 1, channel_last, attributes)
@@ -228,6 +259,7 @@ def AvgPool2d(name, activations, kernel_size, stride=1, padding="same", ceil_mod
 # ---- networks
 
 def Softmax(name, operandA, *, dim, stable=True):
+    """exp(x) over its sum along `dim`; `stable` subtracts the largest element first."""
     return _one(name, "softmax", operandA, dim=dim, stable=stable)
 
 
