@@ -122,7 +122,8 @@ class NodeChecker {
 void check_nodes(const Model& model, Failure& failure) {
   NodeChecker checker(model, model.proto->opset_import(), model.opset);
   for (const auto& [name, tensor] : model.initializers) checker.add_name(name);
-  for (const auto& input : model.inputs) checker.add_name(input.name);
+  // Those that were refused, too: they have had their message, and nodes in branches name them.
+  for (const auto& input : model.proto->graph().input()) checker.add_name(input.name());
   for (const auto& node : model.proto->graph().node())
     for (const auto& output : node.output()) checker.add_name(output);
   for (const auto& node : model.proto->graph().node())

@@ -75,6 +75,14 @@ TEST_F(OnnxControl, IfTakesTheBranchThatIsKnown) {
   EXPECT_TRUE(g.find("choice.then.Add_0").valid()) << "nodes of a subgraph stand under the node that has it";
 }
 
+// A branch that names an input that was refused is in order all the same.
+TEST_F(OnnxControl, OpenSizesAreAllThatIsSaid) {
+  OnnxModel m = choice(true);
+  auto& sizes = *m.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
+  sizes.mutable_dim(0)->clear_dim_value();
+  EXPECT_EQ(refusal(m.bytes()), "ON021 input 'x': dimension 0 is not known\n  hint: give it a value, for example --dim x.0=1\n");
+}
+
 TEST_F(OnnxControl, AnUnknownConditionNamesTheInputToGive) {
   OnnxModel m = choice(true);
   m.graph().clear_initializer();
