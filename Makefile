@@ -18,7 +18,7 @@ REAL_PACKAGES := $(shell sed -n '1,/^## Real models/d; $(LISTED)' docs/internals
 # Debian's npm conflicts with a Node.js from elsewhere, which has its own.
 PACKAGES += $(if $(shell command -v npm),,npm)
 
-.PHONY: help deps tools browser office terminal frameworks real clang-tidy tidy build toolchain demo test conformance-real conformance-random bench fmt lint fuzz install wheel deb deb-test clean
+.PHONY: help deps tools browser office terminal frameworks real clang-tidy tidy build toolchain demo test sums conformance-real conformance-random bench fmt lint fuzz install wheel deb deb-test clean
 .DEFAULT_GOAL := help
 
 help:
@@ -32,6 +32,7 @@ help:
 	@echo "make conformance-real  judge real models by other implementations; MODELS='mlsd|silero'   these only"
 	@echo "make conformance-random  judge 5,000 random graphs of integers and 5,000 with NaN and infinities"
 	@echo "make wheel    the Python module for pip, in dist"
+	@echo "make sums     sums of up to a million numbers of one sign, for both architectures (some minutes)"
 	@echo "make deb      Debian packages, in build/deb          make deb-test  install them in a bare system and use them"
 	@echo "make fuzz     libFuzzer on every reader, with sanitizers; SECONDS_EACH=60"
 
@@ -70,6 +71,10 @@ demo: toolchain
 test: build browser office terminal frameworks real
 	@echo "== testing"
 	cd $(BUILD) && ctest --output-on-failure -j $(JOBS) $(TESTS)
+
+# Sums that a destination register of 16 bits would lose; a short form is in `make test`.
+sums: toolchain
+	/usr/bin/python3 tests/flow/sums.py $(BUILD) --long
 
 # Models of npm's packages against onnxruntime and TensorFlow Lite, into docs/conformance/real.md; with MODELS only those whose names match.
 MODELS ?=

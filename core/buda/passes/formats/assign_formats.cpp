@@ -20,22 +20,30 @@
 //      the family of its class, else the majority of the overrides in it, else the standard. The others change to the format of the same
 //      width, and what became of a rule's override is reported. Chips that cannot change the family while a matmul accumulates tie its
 //      result too.
-//   5. Accumulate: the override (rules, then --default-accumulate-df) if the device can; else by input 0: Float32 for Float32, Int32 for
+//   5. Fidelity: the override (rules, then --default-math-fidelity); integers take HiFi4.
+//   6. Accumulate: the override (rules, then --default-accumulate-df) if the device can; else Float32 where the error model
+//      (accumulation_error.hpp) expects too large an error of a product's sums in 16 bits; else by input 0: Float32 for Float32, Int32 for
 //      integers, Float16 for exponents of 5 bits, Float16_b for the others. Intermediate: the override, or the same; a matmul's is not
 //      narrower than 8 bits, since it is read back and added to.
-//   6. Fidelity: the override (rules, then --default-math-fidelity); integers take HiFi4.
-//   7. What the device cannot hold is an error.
+//   7. Movements of values with more than 8 bits get the ops that keep all of those that the matrix unit reads (whole_movements.hpp); one
+//      without weights takes at least HiFi2 unless a rule says otherwise.
+//   8. What the device cannot hold is an error.
+#include <buda/passes/formats/constant_signs.hpp>
 #include <buda/passes/formats/format_checks.hpp>
 #include <buda/passes/formats/format_facts.hpp>
 #include <buda/passes/formats/format_overrides.hpp>
+#include <buda/passes/formats/value_signs.hpp>
+#include <buda/passes/formats/whole_movements.hpp>
 #include <buda/passes/pipeline/standard_passes.hpp>
 
 #include <buda/base/text.hpp>
 #include <buda/graph/loopback.hpp>
 #include <buda/graph/placement.hpp>
+#include <buda/graph/value.hpp>
 #include <buda/ops/linear_algebra/sparse.hpp>
 #include <buda/passes/layout/node_classes.hpp>
 #include <buda/passes/lower/lowering_tags.hpp>
+#include <buda/tensor/math_unit.hpp>
 
 #include <algorithm>
 
@@ -80,6 +88,8 @@ class Formats {
     level_families();
     for (NodeId id : order_)
       for (ValueType& type : graph_.node(id).outputs) set_format(type, chosen_[id.index()]);
+    split_movements();
+    if (device_.features.fp32_accumulate) signs_.emplace(graph_, order_);
     for (NodeId id : order_)
       if (computes(graph_.node(id))) choose_precision(graph_.node(id));
     BUDA_TRY(check_formats(graph_, order_, device_));
@@ -144,7 +154,21 @@ class Formats {
     bool wide = is_integer(model) && dtype_size(model) > 1 && !computes(n);
     if (wide && device_.supports(DataFormat::float32) && device_.features.fp32_accumulate) return DataFormat::float32;
     if (standard_.values) return *standard_.values;
+    if (is_factor_of_sums(n)) return DataFormat::float32;
     return (dtype == DType::f16 || half_model_) && device_.supports(DataFormat::float16) ? DataFormat::float16 : DataFormat::float16_b;
+  }
+
+  // What every term of a sum is multiplied with, 1 / n of a mean: its error would be that of the sum. As a Float32 it keeps 11 bits in
+  // products with values of 16 bits.
+  bool is_factor_of_sums(const Node& n) const {
+    if (!device_.supports(DataFormat::float32) || !device_.features.fp32_accumulate || half_model_ || !n.has_value() || !n.value)
+      return false;
+    const auto factor = only_factor(n.value->tensor);
+    const auto users = graph_.users(n.id());
+    return factor && *factor != masked_bits(*factor, 0xffff0000u) && std::all_of(users.begin(), users.end(), [&](const graph::Use& use) {
+             const Node& user = graph_.node(use.node);
+             return use.input < 2 && user.op() == "matmul" && !ops::is_sparse_product(user);
+           });
   }
 
   bool only_indexes(const Node& n) const {
@@ -244,6 +268,18 @@ class Formats {
     ++report_.rewrites;
   }
 
+  void split_movements() {
+    const std::size_t split = keep_whole_movements(graph_, order_);
+    if (split == 0) return;
+    report_.rewrites += split;
+    order_ = device_nodes(graph_);
+    overrides_.resize(graph_.id_bound());
+    fixed_.resize(graph_.id_bound(), 0);
+    chosen_.resize(graph_.id_bound(), DataFormat::invalid);
+    for (NodeId id : order_)
+      if (!graph_.node(id).outputs.empty()) chosen_[id.index()] = *graph_.node(id).outputs[0].format;
+  }
+
   // ---- precision
 
   void choose_precision(Node& n) {
@@ -254,8 +290,10 @@ class Formats {
     if ((is_integer(in) && !is_raw(in)) || n.op() == "quantization") {
       chosen = {DataFormat::int32, DataFormat::int32, graph::MathFidelity::hifi4};
     } else {
+      if (asked.fidelity) chosen.fidelity = asked.fidelity;
+      if (!chosen.fidelity) chosen.fidelity = fidelity_for(n);
       if (asked.accumulate) chosen.accumulate = asked.accumulate;
-      if (!chosen.accumulate) chosen.accumulate = standard_.accumulate ? *standard_.accumulate : accumulator_for(in);
+      if (!chosen.accumulate) chosen.accumulate = standard_.accumulate ? *standard_.accumulate : accumulator_for(n, in, *chosen.fidelity);
       if (n.op() == "reduce" && chosen.accumulate == DataFormat::float32 && exponent_family(in) == ExponentFamily::a)
         chosen.accumulate = DataFormat::float16;
       if (asked.intermediate) chosen.intermediate = asked.intermediate;
@@ -263,8 +301,6 @@ class Formats {
       if (is_z_maximum(n)) chosen.intermediate = out;
       if (n.tags.contains(kWideRange)) chosen.intermediate = unblocked(*chosen.intermediate);
       if (matmul) chosen.intermediate = accumulating(*chosen.intermediate, out);
-      if (asked.fidelity) chosen.fidelity = asked.fidelity;
-      if (!chosen.fidelity) chosen.fidelity = context_.formats.fidelity;
     }
     if (n.tags.contains(kExact)) {
       // All bits of integers count, and the phases of less than HiFi4 leave some out.
@@ -280,10 +316,31 @@ class Formats {
     ++report_.rewrites;
   }
 
-  DataFormat accumulator_for(DataFormat in) const {
-    if (in == DataFormat::float32 && device_.features.fp32_accumulate) return DataFormat::float32;
-    ExponentFamily f = exponent_family(in) == ExponentFamily::none ? standard_.family : exponent_family(in);
-    return half_format(f);
+  // One phase reads 5 bits of what a selection matrix moves.
+  graph::MathFidelity fidelity_for(const Node& n) const {
+    const graph::MathFidelity standard = context_.formats.fidelity;
+    const bool moves = ops::is_sparse_product(n) && n.inputs().size() == 2;
+    return moves && standard == graph::MathFidelity::lofi ? graph::MathFidelity::hifi2 : standard;
+  }
+
+  // Rows of tiles that do not divide into blocks of the smaller register (5, 7) are computed one by one there.
+  double borne_error(const Node& n) const {
+    const Shape& result = n.outputs[0].shape;
+    auto largest_block = [&](DataFormat f) {
+      std::int64_t most = 1;
+      for (std::int64_t r = 1; r <= device_.dest_tiles(f); ++r)
+        for (std::int64_t c = 1; r * c <= device_.dest_tiles(f); ++c)
+          if (result[2] % (r * graph::kTileSide) == 0 && result[3] % (c * graph::kTileSide) == 0) most = std::max(most, r * c);
+      return most;
+    };
+    const bool falls = largest_block(DataFormat::float32) * 4 <= largest_block(DataFormat::float16_b);
+    return falls ? kLargestErrorAtHighPrice : kLargestExpectedError;
+  }
+
+  DataFormat accumulator_for(const Node& n, DataFormat in, graph::MathFidelity fidelity) const {
+    const DataFormat half = half_format(exponent_family(in) == ExponentFamily::none ? standard_.family : exponent_family(in));
+    if (!device_.features.fp32_accumulate) return half;
+    return in == DataFormat::float32 || is_inexact_in(half, signs_->sum_of(n, fidelity), borne_error(n)) ? DataFormat::float32 : half;
   }
 
   // What a matmul may keep its partial sums in.
@@ -299,6 +356,7 @@ class Formats {
   const device::DeviceDescriptor& device_;
   PassReport report_;
   std::vector<NodeId> order_;
+  std::optional<ValueSigns> signs_;        // of a device that can accumulate in Float32
   std::vector<FormatOverride> overrides_;  // by id, as are the following
   std::vector<char> fixed_;                // the graph came with a format, and no rule sets another one
   std::vector<DataFormat> chosen_;

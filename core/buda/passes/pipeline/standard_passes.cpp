@@ -36,6 +36,7 @@ const std::vector<const Pass*>& standard_passes() {
       &kSmallTiles,
       &kFuseOps,
       &kPlaceQueues,
+      &kSplitSums,
       &kAssignFormats,
   };
   return list;

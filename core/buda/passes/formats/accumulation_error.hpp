@@ -1,0 +1,41 @@
+// The error model of sums: what relative error a product's sums are to be expected to have, by how many steps the matrix unit takes, how
+// wide its destination register is, and how far the terms are of one sign.
+//
+// The matrix unit adds 16 terms at a time and rounds after each such step and phase of the fidelity. With p significant bits, u = 2^-p:
+//
+//   rounding   each step is off by up to u of the sum so far, up or down. After n steps that is u * sqrt((4 + n) / 16) of the last sum
+//              (root mean square; fitted to sums of the matrix unit as module numerics computes them).
+//   stalling   a step that is smaller than half a unit of the sum changes it no more. Terms of equal size come to that after 2^(p + 1)
+//              steps of the leading phase, and all that would follow is lost.
+//
+// Both are in proportion to the sum so far. Terms of one sign make it grow by all of their size; of terms of both signs most cancels, and
+// what is lost of a sum is little beside its terms. So the error relative to the sum of the terms' sizes is that of terms of one sign times
+// their coherence (value_signs.hpp). Measurements: docs/internals/numerics.md.
+#pragma once
+
+#include <buda/tensor/data_format.hpp>
+
+#include <cstdint>
+#include <optional>
+
+namespace buda::passes {
+
+// A sum as the matrix unit makes it.
+struct SumSteps {
+  std::int64_t terms = 0;   // that are not zero
+  std::int64_t steps = 0;   // of up to 16 terms, in one phase
+  std::int64_t phases = 1;  // in which something is added
+  double coherence = 0;     // of the terms, 0 to 1
+};
+
+// Relative to the sum of the terms' sizes; root mean square over many sums.
+double expected_error(const SumSteps& sum, int significant_bits);
+
+// Above this more bits are worth their price: three times it, which hardly any sum exceeds, is one per cent. Where the price is high,
+// because the register in 32 bits has room for a small part of a block only, one per cent is borne itself.
+inline constexpr double kLargestExpectedError = 0.003;
+inline constexpr double kLargestErrorAtHighPrice = 0.01;
+// Whether it is, in a destination register of this 16-bit format.
+bool is_inexact_in(DataFormat accumulate, const std::optional<SumSteps>& sum, double largest_error = kLargestExpectedError);
+
+}  // namespace buda::passes

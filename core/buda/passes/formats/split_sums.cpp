@@ -1,0 +1,372 @@
+// split-sums: long sums on a device whose destination register has 16 bits, in parts whose results are added up.
+//
+// Sums of which the error model (accumulation_error.hpp) expects too large an error; on a device that accumulates in Float32 assign-formats
+// does that instead, and nothing happens here. Parts are short enough to be exact to a few roundings, whose errors differ in sign.
+//
+// A product with a column of equal factors, a sum along c, whose parts are columns of a matrix of blocks:
+//
+//   before                              after
+//   y = matmul(x, ones)                 parts = matmul(x [hslice: P], blocks)   column j: the sum of part j
+//                                       y = matmul(parts [hstack: P], ones)     and so on, until few tiles are left
+//
+// likewise along r. Any other product, whose parts are slices, added up tile by tile:
+//
+//   y = matmul(a, b)                    parts = matmul(a [hslice: P], b [vslice: P])
+//                                       y = depthwise(parts [hstack: P], tiles of unit matrices)
+//
+// What does not divide is filled up with tiles of zeros on the edges.
+#include <buda/passes/formats/accumulation_error.hpp>
+#include <buda/passes/formats/constant_signs.hpp>
+#include <buda/passes/formats/format_facts.hpp>
+#include <buda/passes/formats/value_signs.hpp>
+#include <buda/passes/pipeline/standard_passes.hpp>
+
+#include <buda/base/checked.hpp>
+#include <buda/graph/editor.hpp>
+#include <buda/graph/value.hpp>
+#include <buda/ops/linear_algebra/sparse.hpp>
+
+#include <buda/tensor/math_unit.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace buda::passes {
+namespace {
+
+using graph::AttrMap;
+using graph::Edge;
+using graph::Graph;
+using graph::GraphEditor;
+using graph::Node;
+using graph::NodeId;
+using graph::Tm;
+using graph::TmDim;
+using graph::ValueType;
+
+constexpr std::int64_t kSide = graph::kTileSide;
+// Tiles that a sum with equal factors has at its end, and those of a part before.
+constexpr std::int64_t kLastTiles = 4;
+constexpr std::int64_t kTilesOfColumn = 4;
+// Parts that are added up one after the other, and tiles of a part of a product: few where there are few in all.
+constexpr std::int64_t kAddedAtOnce = 16;
+constexpr std::int64_t kTilesOfPart = 4;
+
+// Rewrites one product.
+class Splitter {
+ public:
+  Splitter(Graph& graph, NodeId id) : graph_(graph), editor_(graph, id), id_(id) {}
+
+  // An op of the parts, of the type that follows from its inputs.
+  NodeId op(std::string_view suffix, const std::string& type, std::vector<Edge> inputs, AttrMap attrs, Shape shape) {
+    return editor_.add(suffix, type, std::move(inputs), {ValueType{graph_.node(id_).outputs[0].dtype, std::move(shape), std::nullopt}},
+                       std::move(attrs));
+  }
+  Edge constant(std::string_view suffix, Shape shape, std::vector<float> numbers) {
+    return constant(suffix, Tensor(std::move(shape), std::move(numbers)));
+  }
+  // Of a matrix.
+  Edge constant(std::string_view suffix, Tensor tensor) {
+    const NodeId made = editor_.add_constant(suffix, std::move(tensor));
+    Shape& shape = graph_.node(made).outputs[0].shape;
+    if (shape.rank() == 2) shape = {1, 1, align_up(shape[0], kSide), align_up(shape[1], kSide)};
+    return Edge(made);
+  }
+  Shape shape(const Edge& edge) const { return graph_.type(edge)->shape; }
+  void replace_by(NodeId last) { editor_.replace(id_, last); }
+
+ private:
+  Graph& graph_;
+  GraphEditor editor_;
+  NodeId id_;
+};
+
+// The edge with whole tiles of zeros at the end of c (r). Nothing may follow a pad on an edge, so a copy takes it over.
+Edge filled_up(Splitter& s, Edge edge, bool along_c, std::int64_t more) {
+  if (more == 0) return edge;
+  edge.tms.push_back(along_c ? Tm::pad(0, more, 0) : Tm::pad(more, 0, 0));
+  Shape shape = s.shape(edge);
+  return Edge(s.op("filled_up", "nop", {std::move(edge)}, {}, std::move(shape)));
+}
+
+// The same in so many slices.
+Edge sliced(Splitter& s, Edge edge, bool along_c, std::int64_t tiles, std::int64_t parts) {
+  edge = filled_up(s, std::move(edge), along_c, align_up(tiles, parts) - tiles);
+  if (parts > 1) edge.tms.push_back(along_c ? Tm::hslice(parts) : Tm::vslice(parts));
+  return edge;
+}
+
+// Parts of at most so many tiles: where that needs no tiles of zeros a few more parts than the fewest.
+std::int64_t parts_of(std::int64_t tiles, std::int64_t most) {
+  const std::int64_t fewest = ceil_div(tiles, most);
+  for (std::int64_t parts = fewest; parts <= 2 * fewest; ++parts)
+    if (tiles % parts == 0) return parts;
+  return fewest;
+}
+
+Edge repeated(Edge edge, TmDim dim, std::int64_t n) {
+  if (n > 1) edge.tms.push_back(Tm::broadcast(dim, n));
+  return edge;
+}
+
+// ---- sums with equal factors
+
+// A product with a constant whose numbers are all the same, where it has any: of the first `terms` numbers along c of operand 0, or along r
+// of operand 1.
+struct EqualFactors {
+  bool along_c = true;
+  float factor = 1;
+  std::int64_t terms = 0;
+};
+
+std::optional<EqualFactors> equal_factors(const Graph& graph, const Node& n) {
+  for (bool along_c : {true, false}) {
+    const Edge& edge = n.inputs()[along_c ? 1 : 0];
+    const Node& source = graph.node(edge.source.node);
+    if (!source.has_value() || !source.value || source.value->tensor.dtype() != DType::f32) continue;
+    const Tensor& t = source.value->tensor;
+    const bool only_repeated =
+        std::all_of(edge.tms.begin(), edge.tms.end(), [](const Tm& tm) { return tm.kind == graph::TmKind::broadcast; });
+    const std::size_t axis = along_c ? 0 : 1;
+    if (t.shape().rank() != 2 || t.shape()[1 - axis] != kSide || t.size() == 0 || !only_repeated) continue;
+    const auto factor = only_factor(t);
+    if (!factor || *factor == 0) continue;
+    const Shape& other = graph.type(n.inputs()[along_c ? 0 : 1])->shape;
+    const std::int64_t inner = other[along_c ? 3 : 2], stored = t.shape()[axis];
+    return EqualFactors{along_c, *factor, align_up(stored, kSide) == inner ? stored : inner};
+  }
+  return std::nullopt;
+}
+
+// One step: sums of so many tiles each, side by side (along c) or below one another.
+Edge summed_parts(Splitter& s, const Edge& x, const EqualFactors& of) {
+  const std::size_t axis = of.along_c ? 3 : 2;
+  const Shape from = s.shape(x);
+  const std::int64_t all = from[axis] / kSide, of_column = std::clamp<std::int64_t>(ceil_div(all, kSide), 1, kTilesOfColumn);
+  const std::int64_t parts = parts_of(all, kSide * of_column), length = ceil_div(all, parts) * kSide;
+  // Padding of what is added up may hold anything: there the blocks are zeros, and so differ from part to part.
+  const std::int64_t different = of.terms % kSide == 0 ? 1 : parts;
+  std::vector<float> numbers(static_cast<std::size_t>(different * length * kSide), 0.0f);
+  for (std::int64_t part = 0; part < different; ++part)
+    for (std::int64_t i = 0; i < length; ++i) {
+      if (different > 1 ? part * length + i >= of.terms : i >= of.terms) continue;
+      const std::int64_t column = i / (of_column * kSide), place = of.along_c ? i * kSide + column : column * length + i;
+      numbers[static_cast<std::size_t>(part * length * kSide + place)] = of.factor;
+    }
+  const Shape matrix = of.along_c ? Shape{1, different, length, kSide} : Shape{1, different, kSide, length};
+  const Edge blocks = repeated(s.constant("blocks", matrix, std::move(numbers)), TmDim::z, from[1] * parts / different);
+  const Edge part = sliced(s, x, of.along_c, all, parts);
+  Shape shape = from;
+  shape[1] *= parts;
+  shape[axis] = kSide;
+  Edge sums(s.op("parts", "matmul", of.along_c ? std::vector<Edge>{part, blocks} : std::vector<Edge>{blocks, part}, {}, std::move(shape)));
+  if (parts > 1) sums.tms.push_back(of.along_c ? Tm::hstack(parts) : Tm::vstack(parts));
+  return sums;
+}
+
+// Two numbers with the factor as their product: the first of the bits that one phase reads, so that the long sums round once a step; the
+// second such that it loses least when it is cut to 8 bits.
+std::pair<float, float> two_factors(float factor) {
+  std::pair<float, float> best{factor, 1.0f};
+  if (factor == masked_bits(factor, kMultiplierA.high) || !std::isnormal(factor)) return best;
+  float least = 1;
+  for (int significand = 16; significand < 32; ++significand) {
+    const float first = static_cast<float>(significand) / 16, second = factor / first;
+    const float lost = 1 - masked_bits(second, 0xffff0000u) / second;
+    if (lost >= least) continue;
+    least = lost;
+    best = {first, second};
+  }
+  return best;
+}
+
+void split_equal_factors(Splitter& s, const Node& n, EqualFactors of) {
+  const std::size_t axis = of.along_c ? 3 : 2;
+  Edge x = n.inputs()[of.along_c ? 0 : 1];
+  const Shape result = n.outputs[0].shape;
+  const AttrMap attrs = n.attrs;
+  const auto [first, last] = two_factors(of.factor);
+  of.factor = first;
+  while (s.shape(x)[axis] > kLastTiles * kSide) {
+    x = summed_parts(s, x, of);
+    of.factor = 1;
+    of.terms = s.shape(x)[axis];
+  }
+  Edge ones = s.constant("ones", Shape{1, 1, kSide, kSide}, std::vector<float>(kSide * kSide, last));
+  ones = repeated(std::move(ones), TmDim::z, s.shape(x)[1]);
+  ones = repeated(std::move(ones), of.along_c ? TmDim::r : TmDim::c, s.shape(x)[axis] / kSide);
+  s.replace_by(s.op("sum", "matmul", of.along_c ? std::vector<Edge>{x, ones} : std::vector<Edge>{ones, x}, attrs, result));
+}
+
+// ---- other products
+
+std::vector<float> unit_matrix(std::int64_t side) {
+  std::vector<float> numbers(static_cast<std::size_t>(side * side), 0.0f);
+  for (std::int64_t i = 0; i < side; ++i) numbers[static_cast<std::size_t>(i * side + i)] = 1;
+  return numbers;
+}
+
+// Of each `group` slices their sum; the last op packs with these attributes.
+NodeId sum_of_slices(Splitter& s, Edge x, std::int64_t group, const AttrMap& packs) {
+  for (;;) {
+    const Shape from = s.shape(x);
+    const std::int64_t ct = from[3] / kSide, outer = from[1] / group;
+    std::int64_t steps = 1;
+    for (std::int64_t most = kAddedAtOnce; most < group; most *= kAddedAtOnce) ++steps;
+    const auto root = std::ceil(std::pow(static_cast<double>(group), 1.0 / static_cast<double>(steps)) - 1e-9);
+    const std::int64_t at_once = static_cast<std::int64_t>(root), next = ceil_div(group, at_once);
+    if (next * at_once == group) {
+      x.tms.push_back(Tm::hstack(at_once));
+    } else {
+      x.tms.push_back(Tm::hstack(group));
+      x = filled_up(s, std::move(x), true, (next * at_once - group) * ct);
+      x.tms.push_back(Tm::hslice(next));
+    }
+    Edge unit = s.constant("unit", Shape{1, 1, kSide, kSide}, unit_matrix(kSide));
+    unit = repeated(repeated(std::move(unit), TmDim::r, at_once), TmDim::c, ct);
+    const NodeId sum = s.op("added", "depthwise", {x, unit}, next == 1 ? packs : AttrMap{}, {from[0], outer * next, from[2], from[3]});
+    if (next == 1) return sum;
+    x = Edge(sum);
+    group = next;
+  }
+}
+
+bool flag(const AttrMap& attrs, const char* name) {
+  auto it = attrs.find(name);
+  const auto* value = it == attrs.end() ? nullptr : std::get_if<bool>(&it->second);
+  return value != nullptr && *value;
+}
+
+std::int64_t slices_added(const Node& n) {
+  auto it = n.attrs.find("z");
+  const auto* z = it == n.attrs.end() ? nullptr : std::get_if<std::int64_t>(&it->second);
+  return flag(n.attrs, "accumulate") && z != nullptr ? *z : 1;
+}
+
+void split_product(Splitter& s, const Node& n) {
+  const Edge a = n.inputs()[0], b = n.inputs()[1];
+  const Shape result = n.outputs[0].shape;
+  const std::int64_t added = slices_added(n), tiles = s.shape(a)[3] / kSide;
+  const std::int64_t of_part = tiles <= 8 * kTilesOfPart ? kTilesOfPart / 2 : kTilesOfPart;
+  const std::int64_t parts = added > 1 ? 1 : parts_of(tiles, of_part);
+  AttrMap packs;
+  for (const auto& [name, value] : n.attrs)
+    if (name != "bias" && name != "accumulate" && name != "z") packs[name] = value;
+  std::vector<Edge> last(n.inputs().begin() + 2, n.inputs().end());
+  Shape shape = result;
+  shape[1] *= added * parts;
+  const Edge products(s.op("parts", "matmul", {sliced(s, a, true, tiles, parts), sliced(s, b, false, tiles, parts)}, {}, std::move(shape)));
+  if (last.empty()) return s.replace_by(sum_of_slices(s, products, added * parts, packs));
+  const NodeId sum = sum_of_slices(s, products, added * parts, {});
+  packs["bias"] = true;
+  Edge unit = s.constant("bias.unit", Shape{1, 1, result[3], result[3]}, unit_matrix(result[3]));
+  unit = repeated(std::move(unit), TmDim::z, result[1]);
+  last.insert(last.begin(), {Edge(sum), std::move(unit)});
+  s.replace_by(s.op("biased", "matmul", std::move(last), packs, result));
+}
+
+// ---- products with selection matrices
+
+// Terms that stay one sum.
+constexpr std::int64_t kTermsOfSlice = 4;
+
+// Rows of zeros at the end.
+template <class T>
+Tensor with_rows(const Tensor& t, std::int64_t rows) {
+  std::vector<T> numbers(t.as<T>().begin(), t.as<T>().end());
+  numbers.resize(static_cast<std::size_t>(rows * t.shape()[1]));
+  return Tensor(Shape{rows, t.shape()[1]}, std::move(numbers));
+}
+
+// Of a matrix for one slice, a row for each term: the terms dealt out to several slices, which are added up.
+void split_selection(Splitter& s, const Graph& graph, const Node& n, std::int64_t terms) {
+  const std::int64_t slices = ceil_div(terms, kTermsOfSlice);
+  AttrMap moves{{"identity", true}, {"slices", slices}}, packs;
+  for (const auto& [name, value] : n.attrs)
+    if (!moves.contains(name)) packs[name] = value;
+  std::vector<Edge> inputs = n.inputs();
+  for (std::size_t i : {std::size_t{0}, std::size_t{2}}) {
+    if (i >= inputs.size() || slices * kTermsOfSlice == terms) continue;
+    const Tensor& t = graph.node(inputs[i].source.node).value->tensor;
+    inputs[i] = s.constant(i == 0 ? "picks" : "factors",
+                           i == 0 ? with_rows<std::int32_t>(t, slices * kTermsOfSlice) : with_rows<float>(t, slices * kTermsOfSlice));
+  }
+  Shape shape = n.outputs[0].shape;
+  shape[1] *= slices;
+  const Edge picked(s.op("parts", "matmul", std::move(inputs), std::move(moves), std::move(shape)));
+  s.replace_by(sum_of_slices(s, picked, slices, packs));
+}
+
+// Rows of the selection matrix, where that can be split: with one slice of both factors, and terms enough to stall.
+constexpr std::int64_t kLeastTerms = 16;
+
+std::int64_t terms_of_selection(const Graph& graph, const Node& n) {
+  const Node& picks = graph.node(n.inputs()[0].source.node);
+  auto slices = n.attrs.find("slices");
+  if (!picks.value || picks.value->tensor.shape().rank() != 2 || slices == n.attrs.end() || slices->second != graph::Attr(std::int64_t{1}))
+    return 0;
+  if (picks.value->tensor.dtype() != DType::i32) return 0;
+  if (n.inputs().size() > 2) {
+    const Node& factors = graph.node(n.inputs()[2].source.node);
+    if (!factors.value || factors.value->tensor.dtype() != DType::f32 || factors.value->tensor.shape() != picks.value->tensor.shape())
+      return 0;
+  }
+  auto x = graph.type(n.inputs()[1]);
+  const std::int64_t terms = picks.value->tensor.shape()[0];
+  return x && x->shape[1] == 1 && terms >= kLeastTerms ? terms : 0;
+}
+
+// A unit matrix of this size has 16 MiB.
+constexpr std::int64_t kMaxUnitColumns = 2048;
+
+enum class How : std::uint8_t { not_at_all, equal_factors, product, selection };
+
+How how_to_split(const Graph& graph, const Node& n) {
+  if (ops::is_sparse_product(n)) return terms_of_selection(graph, n) > 0 ? How::selection : How::not_at_all;
+  auto a = graph.type(n.inputs()[0]);
+  if (!a) return How::not_at_all;
+  const std::int64_t tiles = a->shape[3] / kSide;
+  if (n.inputs().size() == 2 && slices_added(n) == 1 && equal_factors(graph, n))
+    return tiles > kLastTiles ? How::equal_factors : How::not_at_all;
+  if (n.inputs().size() > 2 && n.outputs[0].shape[3] > kMaxUnitColumns) return How::not_at_all;
+  return tiles >= 2 * kTilesOfPart || slices_added(n) > 4 ? How::product : How::not_at_all;
+}
+
+Result<PassReport> split_sums(Graph& graph, PassContext& context) {
+  PassReport report;
+  if (context.device->features.fp32_accumulate) return report;
+  const std::vector<NodeId> order = device_nodes(graph);
+  const bool half = context.formats.standard && exponent_family(*context.formats.standard) == ExponentFamily::a;
+  const DataFormat accumulate = half ? DataFormat::float16 : DataFormat::float16_b;
+  std::vector<std::pair<NodeId, How>> found;
+  const ValueSigns signs(graph, order);
+  for (NodeId id : order) {
+    const Node& n = graph.node(id);
+    if (n.op() != "matmul" || !is_inexact_in(accumulate, signs.sum_of(n, context.formats.fidelity))) continue;
+    if (const How how = how_to_split(graph, n); how != How::not_at_all) found.emplace_back(id, how);
+  }
+  for (auto [id, how] : found) {
+    Splitter s(graph, id);
+    const Node& n = graph.node(id);
+    if (how == How::equal_factors) split_equal_factors(s, n, *equal_factors(graph, n));
+    if (how == How::product) split_product(s, n);
+    if (how == How::selection) split_selection(s, graph, n, terms_of_selection(graph, n));
+    ++report.rewrites;
+  }
+  return report;
+}
+
+}  // namespace
+
+const Pass kSplitSums = {.name = "split-sums",
+                         .summary = "add up long sums in parts where the destination register has 16 bits",
+                         .level = graph::Level::device,
+                         .needs_device = true,
+                         .run = split_sums};
+
+}  // namespace buda::passes

@@ -1,0 +1,36 @@
+// Of which sign the numbers of device values are, as far as that can be known when a model is compiled.
+//
+// The coherence of numbers is |their sum| / the sum of their sizes: 1 where all have one sign, near 0 where both signs are as frequent.
+// Weights and constants are looked at. Values follow from those that they are computed of: what lies on one side of zero (exp, squares,
+// ReLU, sigmoid) has 1; a product with weights of both signs has theirs, whatever it is multiplied with. Of what nothing is known - inputs
+// of the model - the worst is assumed: 1.
+#pragma once
+
+#include <buda/graph/graph.hpp>
+#include <buda/ops/device/value_range.hpp>
+#include <buda/passes/formats/accumulation_error.hpp>
+
+#include <optional>
+#include <vector>
+
+namespace buda::passes {
+
+class ValueSigns {
+ public:
+  // Of these nodes, in topological order (format_facts.hpp). The graph must outlive it, and its nodes keep their inputs.
+  ValueSigns(const graph::Graph& graph, const std::vector<graph::NodeId>& order);
+
+  // How a matmul or depthwise product adds up; nothing for other ops, and for products of integers.
+  std::optional<SumSteps> sum_of(const graph::Node& n, graph::MathFidelity fidelity) const;
+
+ private:
+  ops::ValueRange result_range(const graph::Node& n) const;
+  double result_coherence(const graph::Node& n) const;
+  double coherence_of_product(const graph::Node& n) const;
+
+  const graph::Graph& graph_;
+  std::vector<double> coherence_;       // by id
+  std::vector<ops::ValueRange> range_;  // by id
+};
+
+}  // namespace buda::passes

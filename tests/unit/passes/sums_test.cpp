@@ -1,0 +1,157 @@
+// Long sums and movements of many bits: the error model, what assign-formats makes of it, and split-sums.
+#include "values.hpp"
+
+#include <buda/passes/formats/accumulation_error.hpp>
+#include <buda/passes/formats/constant_signs.hpp>
+
+namespace buda::passes {
+namespace {
+
+using F = DataFormat;
+
+Tensor filled(Shape shape, float v) {
+  const auto size = static_cast<std::size_t>(*shape.volume());
+  return Tensor(std::move(shape), std::vector<float>(size, v));
+}
+
+std::string accumulator_of(const Graph& graph, const char* name) {
+  return std::string(format_name(*graph.node(graph.find(name)).precision.accumulate));
+}
+
+TEST(ExpectedError, GrowsUntilTheSumStalls) {
+  auto error = [](std::int64_t steps, double coherence = 1, int bits = 8) {
+    return expected_error({.terms = 16 * steps, .steps = steps, .phases = 3, .coherence = coherence}, bits);
+  };
+  EXPECT_LT(error(1), kLargestExpectedError);
+  EXPECT_GT(error(8), kLargestExpectedError);
+  EXPECT_LT(error(8), 0.01);
+  // Half of 16,384 terms, seven eighths of 65,536: what module numerics loses of sums of equal terms.
+  EXPECT_NEAR(error(1024), 0.5, 0.15);
+  EXPECT_NEAR(error(4096), 0.875, 0.15);
+  EXPECT_LT(error(64, 0.02), kLargestExpectedError) << "terms of both signs";
+  EXPECT_LT(error(64, 1, 11), kLargestExpectedError) << "a register of 11 bits";
+  EXPECT_EQ(expected_error({.terms = 1, .steps = 1, .phases = 3, .coherence = 1}, 8), 0) << "a movement";
+}
+
+TEST(ConstantSigns, OfAllNumbersAndOfLines) {
+  EXPECT_EQ(signs_of(filled({4, 4}, -2)).coherence, 1);
+  EXPECT_LT(signs_of(varied({64, 64})).coherence, 0.1);
+  EXPECT_EQ(signs_of(filled({4}, 0)).coherence, 0);
+  // Columns of one sign each, rows of both.
+  Tensor columns = f32({2, 2}, {1, -1, 2, -2});
+  EXPECT_EQ(lines_of(columns, false).coherence, 1);
+  EXPECT_EQ(lines_of(columns, true).coherence, 0);
+  EXPECT_EQ(lines_of(filled({32, 3}, 1), false).density, 1);
+  EXPECT_EQ(lines_of(filled({8, 3}, 1), false).density, 0.25) << "of a tile";
+  EXPECT_FALSE(lines_of(filled({8, 3}, 1), false).low_bits(false));
+  EXPECT_TRUE(lines_of(filled({8, 3}, 1.0078125f), false).low_bits(false));
+  EXPECT_EQ(most_picks(Tensor(Shape{4, 2}, std::vector<std::int32_t>{1, 0, 2, 0, 3, 1, 0, 0}), 2), 2);
+}
+
+TEST(AssignFormats, LongSumsOfOneSignInFloat32) {
+  Builder b("g", graph::Level::device);
+  auto x = b.input("x", {64, 1024});
+  auto other = b.input("other", {1024, 64});
+  auto weights = b.parameter("weights", varied({1024, 64}));
+  auto ones = b.constant(filled({1024, 32}, 1));
+  b.output("y0", called(b, "unknown", b.matmul(x, other)));
+  b.output("y1", called(b, "weighted", b.matmul(x, weights)));
+  b.output("y2",
+           called(b, "positive", b.matmul(b.exp(called(b, "mixed", b.matmul(x, b.parameter("more", varied({1024, 1024}, 2))))), ones)));
+  b.output("y3", called(b, "of_both_signs", b.matmul(b.tanh(b.matmul(x, b.parameter("third", varied({1024, 1024}, 3)))), ones)));
+  b.output("y4", called(b, "short", b.matmul(b.input("a", {32, 32}), b.constant(filled({32, 32}, 1)))));
+  Graph graph = finished(b);
+  Bench bench;
+  bench.run(kAssignFormats, graph);
+  EXPECT_EQ(accumulator_of(graph, "unknown"), "Float32");
+  EXPECT_EQ(accumulator_of(graph, "weighted"), "Float16_b");
+  EXPECT_EQ(accumulator_of(graph, "mixed"), "Float16_b");
+  EXPECT_EQ(accumulator_of(graph, "positive"), "Float32");
+  EXPECT_EQ(accumulator_of(graph, "of_both_signs"), "Float16_b");
+  EXPECT_EQ(accumulator_of(graph, "short"), "Float16_b");
+
+  Graph asked = finished(b);
+  Bench other_bench;
+  other_bench.context.formats.accumulate = F::float16_b;
+  other_bench.run(kAssignFormats, asked);
+  EXPECT_EQ(accumulator_of(asked, "unknown"), "Float16_b") << "the user's option";
+}
+
+// Whether split-sums changes the graph on a device of 16 bits, and what stays the same in it.
+std::size_t split(Graph& graph) {
+  Bench bench;
+  bench.device = grayskull_like();
+  Graph wide = graph;
+  Bench wormhole;
+  EXPECT_EQ(wormhole.run(kSplitSums, wide).rewrites, 0u);
+  const std::size_t before = graph.size();
+  expect_equivalence(graph, bench, {&kSplitSums, &kAssignFormats});
+  return graph.size() - before;
+}
+
+TEST(SplitSums, OfEqualFactorsAlongEachAxis) {
+  for (std::int64_t n : {160, 1024, 10016, 40000}) {
+    const std::int64_t padded = (n + 31) / 32 * 32;
+    Builder b("g", graph::Level::device);
+    b.output("c", called(b, "columns", b.matmul(b.input("x", {32, padded}), b.constant(filled({n, 32}, 1.0f / static_cast<float>(n))))));
+    b.output("r", called(b, "rows", b.matmul(b.constant(filled({32, n}, 0.5f)), b.input("v", {padded, 64}))));
+    Graph graph = finished(b);
+    EXPECT_GT(split(graph), 0u) << n;
+    EXPECT_TRUE(graph.find("columns").valid());
+  }
+}
+
+TEST(SplitSums, OfPaddingThatHoldsAnything) {
+  Builder b("g", graph::Level::device);
+  // 1001 terms; the rest of the last tile is no part of the sum.
+  b.output("y", b.matmul(b.exp(b.input("x", {32, 1024})), b.constant(filled({1001, 32}, 1))));
+  Graph graph = finished(b);
+  EXPECT_GT(split(graph), 0u);
+}
+
+TEST(SplitSums, OfProducts) {
+  for (std::int64_t tiles : {8, 13, 37, 320}) {
+    Builder b("g", graph::Level::device);
+    auto bias = Edge(b.parameter("bias", varied({1, 64})), {Tm::broadcast(TmDim::r, 2)});
+    b.output("y", b.matmul(b.input("x", {64, 32 * tiles}), b.input("w", {32 * tiles, 64})));
+    b.output("z", b.matmul(b.input("u", {64, 32 * tiles}), b.input("v", {32 * tiles, 64}), bias));
+    Graph graph = finished(b);
+    EXPECT_GT(split(graph), 0u) << tiles;
+  }
+  Builder b("g", graph::Level::device);
+  b.output("y", b.matmul(b.input("x", {64, 1024}), b.parameter("w", varied({1024, 64}))));
+  Graph graph = finished(b);
+  EXPECT_EQ(split(graph), 0u) << "weights of both signs";
+}
+
+TEST(AssignFormats, MovementsOfManyBitsInTwoParts) {
+  for (F format : {F::float32, F::float16, F::float16_b}) {
+    Builder b("g", graph::Level::device);
+    auto x = b.input("x", {32, 32});
+    auto picks = b.constant(Tensor(Shape{1, 32}, std::vector<std::int32_t>(32, 3)));
+    auto moved = called(b, "moved", b.op("matmul", {picks, x}, {{"identity", true}, {"slices", std::int64_t{1}}}));
+    auto product = called(b, "factor", b.op("matmul", {picks, b.input("v", {32, 32})}, {{"identity", true}, {"slices", std::int64_t{1}}}));
+    b.output("y", b.add(moved, x));
+    b.output("z", b.matmul(product, b.parameter("w", varied({32, 32}))));
+    Graph graph = finished(b);
+    Bench bench;
+    bench.context.formats.standard = format;
+    expect_equivalence(graph, bench, {&kAssignFormats});
+    EXPECT_EQ(graph.node(graph.find("moved")).op(), format == F::float16_b ? "matmul" : "add") << format_name(format);
+    EXPECT_EQ(graph.node(graph.find("factor")).op(), "matmul");
+  }
+}
+
+TEST(AssignFormats, MovementsTakeTwoPhases) {
+  Builder b("g", graph::Level::device);
+  auto picks = b.constant(Tensor(Shape{1, 32}, std::vector<std::int32_t>(32, 3)));
+  b.output("y", called(b, "moved", b.op("matmul", {picks, b.input("x", {32, 32})}, {{"identity", true}, {"slices", std::int64_t{1}}})));
+  Graph graph = finished(b);
+  Bench bench;
+  bench.context.formats.fidelity = graph::MathFidelity::lofi;
+  bench.run(kAssignFormats, graph);
+  EXPECT_EQ(graph::fidelity_name(*graph.node(graph.find("moved")).precision.fidelity), "HiFi2");
+}
+
+}  // namespace
+}  // namespace buda::passes
