@@ -8,8 +8,10 @@
 #include <buda/base/text.hpp>
 #include <buda/numerics/integers.hpp>
 
+#include <buda/numerics/pack.hpp>
 #include <algorithm>
 #include <cstdlib>
+#include <bit>
 
 namespace buda::arith {
 
@@ -98,7 +100,25 @@ void interleave(const float* left, const float* right, std::size_t m, std::size_
   }
 }
 
-// C += A B for one pair of matrices, inner block by inner block; between blocks the sums wait in a buffer of the intermediate format.
+// What the packer leaves in L1 where it adds a block's sums to those that are there: rounded to the nearest even number.
+void add_in_l1(const OpCall& call, const std::vector<float>& arriving, float* there) {
+  const DataFormat format = call.op.intermed_format;
+  in_parts(call.threads, arriving.size(), 16, [&](std::size_t begin, std::size_t end) {
+    if (format == DataFormat::float32) {
+      for (std::size_t i = begin; i < end; ++i) there[i] += arriving[i];
+    } else if (format == DataFormat::float16_b) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const auto sum = std::bit_cast<std::uint32_t>(there[i] + arriving[i]);
+        there[i] = std::bit_cast<float>((sum + 0x7fffu + (sum >> 16 & 1)) & 0xffff0000u);
+      }
+    } else {
+      for (std::size_t i = begin; i < end; ++i) there[i] = numerics::sum_in_l1(format, there[i], arriving[i]);
+    }
+  });
+}
+
+// C += A B for one pair of matrices, inner block by inner block; between blocks the sums wait in a buffer of the intermediate format, or
+// are added up there.
 void multiply(const OpCall& call, const float* a, const float* b, std::size_t m, std::size_t k, std::size_t n, bool spill_last, float* c) {
   const Op& op = call.op;
   const DestRounding dest = dest_rounding(call.mode, op.acc_format, op.out_format);
@@ -125,16 +145,28 @@ void multiply(const OpCall& call, const float* a, const float* b, std::size_t m,
            (dest == DestRounding::fp16 && op.intermed_format == DataFormat::float16);
   };
   const std::size_t block = static_cast<std::size_t>(op.attributes.u_kt) * tile;
-  if (same_precision() || op.intermed_format == DataFormat::invalid || is_integer(op.intermed_format)) {
+  // Sums of 32 bits are the same wherever they are added.
+  const bool in_l1 =
+      call.mode == Mode::exact && op.attributes.l1_acc && dest != DestRounding::none && numerics::can_accumulate_in_l1(op.intermed_format);
+  if ((same_precision() && !in_l1) || op.intermed_format == DataFormat::invalid || is_integer(op.intermed_format)) {
     g.k = k * stretch;
     return gemm(g, call.threads);
   }
   for (std::size_t k0 = 0; k0 < k; k0 += block) {
+  std::vector<float> sums(in_l1 ? m * n : 0);
     Gemm part = g;
     part.k = std::min(block, k - k0) * stretch;
     part.a += k0 * stretch;
     part.b += k0 * stretch * n;
     gemm(part, call.threads);
+    if (in_l1) {
+      std::fill(sums.begin(), sums.end(), 0.0f);
+      part.c = sums.data();
+      gemm(part, call.threads);
+      pack(call.mode, dest, op.intermed_format, sums, n);
+      add_in_l1(call, sums, c);
+      continue;
+    }
     if (k0 + block < k || spill_last)
       in_parts(call.threads, m * n, n, [&](std::size_t begin, std::size_t end) {
         pack(call.mode, dest, op.intermed_format, {c + begin, end - begin}, n);
