@@ -2,6 +2,7 @@
 #include "chip.hpp"
 
 #include <buda/graph/graph.hpp>
+#include <buda/passes/integers/digit_parts.hpp>
 #include <buda/graph/graph_file.hpp>
 #include <buda/io/file_system.hpp>
 #include <buda/plugin/loader.hpp>
@@ -36,7 +37,8 @@ Result<Compiled> compiled(const Recipe& recipe, const std::string& device, const
   for (const auto& [file, segment] : model.host_graphs) {
     ++out.host_segments;
     for (const graph::NodeId id : segment->ids())
-      if (segment->node(id).is_op())
+      // The host splits integers and puts them together; what is computed with their digits is computed on the chip.
+      if (segment->node(id).is_op() && !segment->node(id).tags.contains(passes::kDigits))
         for (const graph::Origin& origin : segment->node(id).origins) out.host_nodes.insert(origin.node);
   }
   return out;

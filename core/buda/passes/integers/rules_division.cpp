@@ -3,8 +3,8 @@
 //   r = |a|, q = 0; for i = k - 1 … 0:  fits = |b| 2^i <= r;  r -= fits |b| 2^i;  q += fits 2^i
 //
 // with as many steps as the largest quotient has bits. All numbers are operands, or operands times a power of two, which has no more bits.
-// Multiples of the divisor are bounded above the dividend, since the sum with a much larger number would be rounded (exact_limits.hpp); the
-// bound has 8 bits, as a packer's has.
+// A multiple that is no operand any more is larger than the dividend, and is not compared with it: the sum of the two would be rounded
+// (exact_limits.hpp). Whether it is one is seen by the divisor.
 #include <buda/passes/integers/step.hpp>
 
 #include <algorithm>
@@ -14,9 +14,6 @@ namespace buda::passes {
 namespace {
 
 using graph::ValueRef;
-
-// The largest dividend, and what multiples of the divisor are bounded to.
-std::int64_t largest_multiple(const ExactLimits& limits) { return limits.operand & ~std::int64_t{limits.operand > 255 ? 7 : 0}; }
 
 struct Quotient {
   ValueRef quotient, rest;  // of the sizes of both numbers
@@ -28,14 +25,19 @@ class Division {
 
   // Of the divisor's size in numbers other than 0; 0 where the divisor may be 0 counts as 1, with which nothing is wrong that is not 0
   // later.
-  Quotient divided(ValueRef dividend, ValueRef divisor, std::int64_t largest_quotient) {
+  Quotient divided(ValueRef dividend, ValueRef divisor, std::int64_t largest_divisor, std::int64_t largest_quotient) {
     Quotient out{d_.number(0), dividend};
     const auto bits = std::bit_width(static_cast<std::uint64_t>(largest_quotient));
     for (int i = bits - 1; i >= 0; --i) {
       const ValueRef place = d_.number(std::int64_t{1} << i);
-      const ValueRef large = b_.multiply(place, divisor);
-      const ValueRef multiple = b_.clip(large, 0, static_cast<double>(largest_multiple(s_.limits())));
-      const ValueRef fits = d_.as_number(b_.op("less_equal", {multiple, out.rest}));
+      const ValueRef multiple = b_.multiply(place, divisor);
+      ValueRef is_fitting = b_.op("less_equal", {multiple, out.rest});
+      if (const std::int64_t most = s_.limits().operand >> i; largest_divisor > most) {
+        const ValueRef bound = d_.number(most);
+        const ValueRef is_operand = b_.op("less_equal", {divisor, bound});
+        is_fitting = b_.op("logical_and", {is_fitting, is_operand});
+      }
+      const ValueRef fits = d_.as_number(is_fitting);
       const ValueRef part = b_.multiply(fits, multiple);
       out.rest = b_.subtract(out.rest, part);
       const ValueRef digit = b_.multiply(fits, place);
@@ -82,7 +84,7 @@ ValueRef division(ops::Builder& b, IntegerStep& s, Wanted wanted) {
   const ValueRef size = by.size_of(x, of_a);
   const ValueRef divisor = by.size_of(y, of_b);
   const std::int64_t least = without_sign(of_b).least;
-  const Quotient parts = by.divided(size, divisor, without_sign(of_a).most / std::max<std::int64_t>(least, 1));
+  const Quotient parts = by.divided(size, divisor, without_sign(of_b).most, without_sign(of_a).most / std::max<std::int64_t>(least, 1));
   ValueRef out;
   if (wanted == Wanted::quotient) {
     out = by.signed_as(parts.quotient, x, of_a);
@@ -103,10 +105,7 @@ ValueRef division(ops::Builder& b, IntegerStep& s, Wanted wanted) {
   return b.op("exact_cast", {out}, {{"dtype", std::string(dtype_name(s.result().dtype))}});
 }
 
-bool divides_exactly(const IntegerStep& s) {
-  const std::int64_t most = largest_multiple(s.limits()) - 1;
-  return s.is_integer_input(0) && s.is_operand(0) && s.is_operand(1) && s.range(0).within(most) && s.range(1).within(most);
-}
+bool divides_exactly(const IntegerStep& s) { return s.is_integer_input(0) && s.is_operand(0) && s.is_operand(1); }
 
 IntegerRange range_of_division(const IntegerStep& s, Wanted wanted) {
   const IntegerRange a = s.range(0), b = s.range(1), held = range_of_type(s.result().dtype);

@@ -91,13 +91,16 @@ Exactness gather_nd(IntegerStep& s) { return taken(s, sizes_of_coordinates(s, s.
 
 // An op that puts elements into x.
 Exactness put(IntegerStep& s, const std::vector<std::int64_t>& sizes) {
-  const bool replaces = s.attrs().text("reduction") == "none";
+  const std::string reduction = s.attrs().text("reduction");
   const IntegerRange held = range_of_type(s.result().dtype);
-  const IntegerRange range = is_float(s.result().dtype) ? IntegerRange{} : replaces ? result_range(s, {0, 2}, false) : held;
   if (is_float(s.result().dtype)) return comparable_index(s, 1, sizes) ? Exactness::stays : Exactness::host;
+  IntegerRange range = result_range(s, {0, 2}, false);
+  if (reduction == "add") range = s.range(0) + sum_of(s.range(2), elements_of(s.type(2).shape));
   const bool small = s.is_factor(0) && s.is_factor(2);
-  // Sums and products of unknown numbers of updates are not bounded.
-  if (!replaces || (!small && !(s.can_split(0) && s.can_split(2)))) return s.host(range);
+  // Sums are single values, and products of updates are not bounded.
+  const bool is_sum = reduction == "add" && small && range.inside(held) && range.within(s.limits().operand);
+  const bool is_moved = reduction != "add" && reduction != "mul" && (small || (reduction == "none" && s.can_split(0) && s.can_split(2)));
+  if (!is_sum && !is_moved) return s.host(range.inside(held) && reduction != "mul" ? range : held);
   if (!comparable_index(s, 1, sizes)) return s.host(range);
   if (small) return s.stays(range);
   const graph::AttrMap attrs = s.node().attrs;
@@ -159,6 +162,23 @@ Exactness ngrams(IntegerStep& s) {
 
 // ---- results that are places
 
+// Where x is as large (small) as the largest (smallest) element along an axis.
+ValueRef hits_of_extreme(ops::Builder& b, DigitBuilder& d, IntegerStep& s, std::int64_t dim, bool smallest) {
+  auto reduce = [&](ValueRef x) { return smallest ? b.reduce_min(x, {dim}) : b.reduce_max(x, {dim}); };
+  if (!s.is_whole(0) || s.is_factor(0)) {
+    const ValueRef x = s.in(0);
+    const ValueRef extreme = reduce(x);
+    return b.op(smallest ? "less_equal" : "greater_equal", {x, extreme});
+  }
+  const Digits x = s.split(0, b);
+  const ValueRef high = reduce(x.high);
+  const ValueRef has_it = b.op("equal", {x.high, high});
+  const ValueRef other = d.number(smallest ? s.limits().base : -1);
+  const ValueRef candidates = b.op("where", {has_it, x.low, other});
+  const ValueRef low = reduce(candidates);
+  return b.op("equal", {candidates, low});
+}
+
 // The first (last) place of the largest element by two digits: of all that are as large the first (last) high digit, and of those that
 // have it the first (last) low one. A row that is nowhere equal to its maximum (NaN) has place 0.
 Digits place_by_digits(ops::Builder& b, DigitBuilder& d, IntegerStep& s, bool smallest) {
@@ -167,9 +187,7 @@ Digits place_by_digits(ops::Builder& b, DigitBuilder& d, IntegerStep& s, bool sm
   const auto dim = static_cast<std::int64_t>(axis);
   const bool last = s.attrs().boolean("last");
   const std::int64_t n = shape[axis], base = s.limits().base, rows = (n + base - 1) / base;
-  const ValueRef x = s.in(0);
-  const ValueRef extreme = smallest ? b.reduce_min(x, {dim}) : b.reduce_max(x, {dim});
-  const ValueRef hit = b.op(smallest ? "less_equal" : "greater_equal", {x, extreme});
+  const ValueRef hit = hits_of_extreme(b, d, s, dim, smallest);
   const ValueRef is_hit = d.as_number(hit);
 
   std::vector<std::int64_t> sizes(shape.rank(), 1);
@@ -211,20 +229,72 @@ Digits place_by_digits(ops::Builder& b, DigitBuilder& d, IntegerStep& s, bool sm
 Exactness place_of_extreme(IntegerStep& s) {
   const std::int64_t n = size_along(s);
   const IntegerRange range{0, std::max<std::int64_t>(n - 1, 0)};
-  if (s.is_whole(0) && !s.is_factor(0)) return s.host(range);
-  if (n <= s.limits().operand) return s.stays(range);
-  if (n > s.limits().whole()) return s.host(range);
+  const bool is_single = !s.is_whole(0) || s.is_factor(0);
+  if (is_single && n <= s.limits().operand) return s.stays(range);
+  if (n > s.limits().whole() || (!is_single && !s.can_split(0))) return s.host(range);
   const bool smallest = s.node().op() == "argmin";
   return s.by_digits(range, [&](ops::Builder& b, DigitBuilder& d) { return place_by_digits(b, d, s, smallest); });
 }
 
+// The largest (smallest) element of each line, its first place, and the same of what is left, whose first digit is beyond all.
+std::pair<Digits, ValueRef> largest_integers(ops::Builder& b, DigitBuilder& d, IntegerStep& s) {
+  const Shape shape = s.type(0).shape;
+  const std::size_t axis = *shape.axis(s.attrs().integer("dim"));
+  const auto dim = static_cast<std::int64_t>(axis);
+  const std::int64_t n = shape[axis], k = s.attrs().integer("k");
+  const bool smallest = !s.attrs().boolean("largest");
+  std::vector<std::int64_t> sizes(shape.rank(), 1);
+  sizes[axis] = n;
+  std::vector<std::int32_t> ranks, numbers;
+  for (std::int64_t i = 0; i < n; ++i) {
+    ranks.push_back(static_cast<std::int32_t>(n - i));
+    numbers.push_back(static_cast<std::int32_t>(i));
+  }
+  const ValueRef by_rank = b.constant(Shape(sizes), std::move(ranks));
+  const ValueRef by_number = b.constant(Shape(sizes), std::move(numbers));
+  const ValueRef count = d.number(n);
+  auto reduce = [&](ValueRef x) { return smallest ? b.reduce_min(x, {dim}) : b.reduce_max(x, {dim}); };
+  // What is taken has a high digit that none has, and what is no candidate a low one.
+  const std::int64_t beyond = s.limits().factor + 1;
+  const ValueRef taken = d.number(smallest ? beyond : -beyond);
+  const ValueRef no_candidate = d.number(smallest ? s.limits().base : -1);
+  Digits x = s.split(0, b);
+  std::vector<Edge> high, low, places;
+  for (std::int64_t i = 0; i < k; ++i) {
+    const ValueRef top = reduce(x.high);
+    const ValueRef has_it = b.op("equal", {x.high, top});
+    const ValueRef candidates = b.op("where", {has_it, x.low, no_candidate});
+    const ValueRef bottom = reduce(candidates);
+    const ValueRef hit = d.as_number(b.op("equal", {candidates, bottom}));
+    const ValueRef ranked = b.multiply(hit, by_rank);
+    const ValueRef first = b.reduce_max(ranked, {dim});
+    const ValueRef place = b.subtract(count, first);
+    high.emplace_back(top);
+    low.emplace_back(bottom);
+    places.emplace_back(place);
+    if (i + 1 == k) break;
+    const ValueRef is_taken = b.op("equal", {by_number, place});
+    x.high = b.op("where", {is_taken, taken, x.high});
+  }
+  auto joined = [&](std::vector<Edge> parts) { return k == 1 ? parts[0].source : b.concatenate(std::move(parts), dim); };
+  const ValueRef top = joined(std::move(high));
+  const ValueRef bottom = joined(std::move(low));
+  const ValueRef all = joined(std::move(places));
+  return {{top, bottom}, b.op("exact_cast", {all}, {{"dtype", std::string(dtype_name(DType::i64))}})};
+}
+
+// As many as the decomposition of floats takes one after the other (plugin `index`).
+constexpr std::int64_t kMaxTop = 32;
+
 Exactness topk(IntegerStep& s) {
-  const std::int64_t n = size_along(s);
+  const std::int64_t n = size_along(s), k = s.attrs().integer("k");
   const IntegerRange places{0, std::max<std::int64_t>(n - 1, 0)};
-  if (s.is_whole(0)) s.say(s.range(0));
   s.say(places, 1);
   const bool is_read = !s.graph().users(ValueRef(s.node().id(), 1)).empty();
-  return (is_read && n > s.limits().operand) || (s.is_whole(0) && !s.is_factor(0)) ? Exactness::host : Exactness::stays;
+  if (!s.is_whole(0)) return is_read && n > s.limits().operand ? Exactness::host : Exactness::stays;
+  s.say(s.range(0));
+  if (n < 1 || n > s.limits().operand || k < 1 || k > kMaxTop || !s.can_split(0)) return Exactness::host;
+  return s.by_pair(s.range(0), places, [&](ops::Builder& b, DigitBuilder& d) { return largest_integers(b, d, s); });
 }
 
 Exactness pool_with_places(IntegerStep& s) {

@@ -58,6 +58,24 @@ Exactness IntegerStep::by_digits(const IntegerRange& range, const std::function<
   return Exactness::rewritten;
 }
 
+Exactness IntegerStep::by_pair(const IntegerRange& first, const IntegerRange& second,
+                               const std::function<std::pair<Digits, ValueRef>(ops::Builder&, DigitBuilder&)>& make) {
+  graph::GraphEditor editor(graph_, id_);
+  ops::Builder builder(editor);
+  DigitBuilder digits(builder, limits_.base);
+  const DType type = result().dtype;
+  const auto [values, places] = make(builder, digits);
+  const ValueRef whole = digits.on_host(values, type);
+  outcome_ = builder.status();
+  if (!outcome_) return Exactness::rewritten;
+  wholes_.note(whole, first);
+  wholes_.note(whole, values);
+  wholes_.note(places, second);
+  graph_.replace_uses({id_, 0}, whole);
+  graph_.replace_uses({id_, 1}, places);
+  return Exactness::rewritten;
+}
+
 void IntegerStep::set_digits(std::size_t i, const std::function<Digits(ops::Builder&, DigitBuilder&)>& make) {
   graph::GraphEditor editor(graph_, id_);
   ops::Builder builder(editor);

@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace buda::passes {
@@ -60,6 +61,9 @@ class IntegerStep {  // wide because rules read op, ranges and digits through it
   // Replaces the op by what `make` builds; an error of the builder comes out of finish().
   Exactness by_value(const IntegerRange& range, const std::function<graph::ValueRef(ops::Builder&)>& make);
   Exactness by_digits(const IntegerRange& range, const std::function<Digits(ops::Builder&, DigitBuilder&)>& make);
+  // The same for an op of two results, the first of which may have digits.
+  Exactness by_pair(const IntegerRange& first, const IntegerRange& second,
+                    const std::function<std::pair<Digits, graph::ValueRef>(ops::Builder&, DigitBuilder&)>& make);
   // Puts the digits of an operand, which are not negative, in the operand's place.
   void set_digits(std::size_t i, const std::function<Digits(ops::Builder&, DigitBuilder&)>& make);
   // The op with its operands in the other order.
