@@ -2,6 +2,7 @@
 #include <buda/arith/bits.hpp>
 #include <buda/arith/op.hpp>
 #include <buda/arith/parts.hpp>
+#include <buda/arith/special_values.hpp>
 
 #include <algorithm>
 
@@ -38,6 +39,9 @@ float product(MathFidelity fidelity, float a, float b) {
   return masked_bits(a, kMultiplierA.full) * masked_bits(b, kMultiplierB.full);
 }
 
+// Added to what the matrix unit makes, which leaves no -0.
+constexpr float kPlusZero = 0.0f;
+
 template <class F>
 void apply_binary(const OpCall& call, std::vector<float>& out, F f) {
   const float* a = call.inputs[0]->floats.data();
@@ -50,18 +54,18 @@ void apply_binary(const OpCall& call, std::vector<float>& out, F f) {
 }
 
 void multiply(const OpCall& call, std::vector<float>& out) {
-  if (call.mode == Mode::fp32) return apply_binary(call, out, [](float a, float b) { return a * b; });
+  if (call.mode == Mode::fp32) return apply_binary(call, out, product_of);
   switch (call.op.fidelity) {  // one loop for each, so that each is vectorised
     case MathFidelity::lofi:
-      return apply_binary(call, out, [](float a, float b) { return product(MathFidelity::lofi, a, b); });
+      return apply_binary(call, out, [](float a, float b) { return kPlusZero + product(MathFidelity::lofi, a, b); });
     case MathFidelity::hifi2:
-      return apply_binary(call, out, [](float a, float b) { return product(MathFidelity::hifi2, a, b); });
+      return apply_binary(call, out, [](float a, float b) { return kPlusZero + product(MathFidelity::hifi2, a, b); });
     case MathFidelity::hifi2_b:
-      return apply_binary(call, out, [](float a, float b) { return product(MathFidelity::hifi2_b, a, b); });
+      return apply_binary(call, out, [](float a, float b) { return kPlusZero + product(MathFidelity::hifi2_b, a, b); });
     case MathFidelity::hifi3:
-      return apply_binary(call, out, [](float a, float b) { return product(MathFidelity::hifi3, a, b); });
+      return apply_binary(call, out, [](float a, float b) { return kPlusZero + product(MathFidelity::hifi3, a, b); });
     case MathFidelity::hifi4:
-      return apply_binary(call, out, [](float a, float b) { return product(MathFidelity::hifi4, a, b); });
+      return apply_binary(call, out, [](float a, float b) { return kPlusZero + product(MathFidelity::hifi4, a, b); });
   }
 }
 
@@ -71,13 +75,13 @@ Value run_binary_floats(const OpCall& call) {
   const std::uint32_t kept = call.mode == Mode::exact ? kSourceRegisterBits : ~0u;
   switch (call.op.type) {
     case OpType::add:
-      apply_binary(call, out, [kept](float a, float b) { return masked_bits(a, kept) + masked_bits(b, kept); });
+      apply_binary(call, out, [kept](float a, float b) { return kPlusZero + sum_of(masked_bits(a, kept), masked_bits(b, kept)); });
       break;
     case OpType::subtract:
-      apply_binary(call, out, [kept](float a, float b) { return masked_bits(a, kept) - masked_bits(b, kept); });
+      apply_binary(call, out, [kept](float a, float b) { return kPlusZero + sum_of(masked_bits(a, kept), -masked_bits(b, kept)); });
       break;
     case OpType::maximum:
-      apply_binary(call, out, [](float a, float b) { return a > b ? a : b; });
+      apply_binary(call, out, [](float a, float b) { return a > b || a != a ? a : b; });
       break;
     default:
       multiply(call, out);
@@ -118,6 +122,6 @@ Outcome run_binary(const OpCall& call) {
 
 }  // namespace
 
-const OpKind kBinary = {&check_binary, &run_binary, &elements};
+const OpKind kBinary = {&check_binary, &as_on_chip<run_binary, Reach::place>, &elements};
 
 }  // namespace buda::arith

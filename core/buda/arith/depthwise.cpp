@@ -2,6 +2,7 @@
 #include <buda/arith/bits.hpp>
 #include <buda/arith/gemm.hpp>
 #include <buda/arith/op.hpp>
+#include <buda/arith/special_values.hpp>
 
 namespace buda::arith {
 namespace {
@@ -42,7 +43,7 @@ Outcome run_depthwise(const OpCall& call) {
         g.a = a.floats.data() + t * a.matrix() + (c + ct * i) * k;
         g.b = b.floats.data() + t * b.matrix() + i * k * b.cols() + c * w;
         g.c = out.data() + t * a.rows() * cols + c * w;
-        gemm(g, call.threads);
+        call.mode == Mode::fp32 ? gemm_past_zeros(g, call.threads) : gemm(g, call.threads);
       }
   if (op.attributes.bias) add_bias(call, *call.inputs[2], out);
   return finish(call, std::move(out));
@@ -52,6 +53,6 @@ double flops_depthwise(const Op& op) { return 2.0 * elements(op) * static_cast<d
 
 }  // namespace
 
-const OpKind kDepthwise = {&check_depthwise, &run_depthwise, &flops_depthwise};
+const OpKind kDepthwise = {&check_depthwise, &as_on_chip<run_depthwise, Reach::anything>, &flops_depthwise};
 
 }  // namespace buda::arith

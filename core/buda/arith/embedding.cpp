@@ -3,6 +3,7 @@
 // Every row of cores takes num_indices indices, in order of rows and columns, from its own part of the index tensor, and makes as many rows
 // of the output; rows beyond stay zero, and so do those whose index is all ones.
 #include <buda/arith/op.hpp>
+#include <buda/arith/special_values.hpp>
 
 #include <buda/base/text.hpp>
 
@@ -86,6 +87,6 @@ std::variant<Value, std::string> looked_up(const OpCall& call) {
   return call.inputs[0]->integer() ? look_up<std::int32_t>(call) : look_up<float>(call);
 }
 
-const OpKind kEmbedding = {&check_embedding, &run_embedding, [](const Op&) { return 0.0; }};
+const OpKind kEmbedding = {&check_embedding, &as_on_chip<run_embedding, Reach::anything>, [](const Op&) { return 0.0; }};
 
 }  // namespace buda::arith

@@ -4,14 +4,15 @@
 #include <buda/arith/op.hpp>
 #include <buda/arith/parts.hpp>
 #include <buda/arith/sfpu.hpp>
+#include <buda/arith/special_values.hpp>
 
 #include <buda/base/text.hpp>
 #include <buda/numerics/integers.hpp>
-
 #include <buda/numerics/pack.hpp>
+
 #include <algorithm>
-#include <cstdlib>
 #include <bit>
+#include <cstdlib>
 
 namespace buda::arith {
 
@@ -150,15 +151,14 @@ void multiply(const OpCall& call, const float* a, const float* b, std::size_t m,
       call.mode == Mode::exact && op.attributes.l1_acc && dest != DestRounding::none && numerics::can_accumulate_in_l1(op.intermed_format);
   if ((same_precision() && !in_l1) || op.intermed_format == DataFormat::invalid || is_integer(op.intermed_format)) {
     g.k = k * stretch;
-    return gemm(g, call.threads);
+    return call.mode == Mode::fp32 ? gemm_past_zeros(g, call.threads) : gemm(g, call.threads);
   }
-  for (std::size_t k0 = 0; k0 < k; k0 += block) {
   std::vector<float> sums(in_l1 ? m * n : 0);
+  for (std::size_t k0 = 0; k0 < k; k0 += block) {
     Gemm part = g;
     part.k = std::min(block, k - k0) * stretch;
     part.a += k0 * stretch;
     part.b += k0 * stretch * n;
-    gemm(part, call.threads);
     if (in_l1) {
       std::fill(sums.begin(), sums.end(), 0.0f);
       part.c = sums.data();
@@ -167,6 +167,7 @@ void multiply(const OpCall& call, const float* a, const float* b, std::size_t m,
       add_in_l1(call, sums, c);
       continue;
     }
+    gemm(part, call.threads);
     if (k0 + block < k || spill_last)
       in_parts(call.threads, m * n, n, [&](std::size_t begin, std::size_t end) {
         pack(call.mode, dest, op.intermed_format, {c + begin, end - begin}, n);
@@ -273,6 +274,6 @@ double flops_matmul(const Op& op) { return 2.0 * elements(op) * static_cast<doub
 
 }  // namespace
 
-const OpKind kMatmul = {&check_matmul, &run_matmul, &flops_matmul};
+const OpKind kMatmul = {&check_matmul, &as_on_chip<run_matmul, Reach::product>, &flops_matmul};
 
 }  // namespace buda::arith

@@ -1,6 +1,7 @@
 // quantization, dequantization, requantization.
 #include <buda/arith/bits.hpp>
 #include <buda/arith/op.hpp>
+#include <buda/arith/special_values.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -67,6 +68,6 @@ bits::Rescaling bits::rescaling_of(const netlist::Op& op) {
           !to_float};
 }
 
-const OpKind kQuant = {&check_quant, &always<run_quant>, &flops_quant};
+const OpKind kQuant = {&check_quant, &as_on_chip<always<run_quant>, Reach::place>, &flops_quant};
 
 }  // namespace buda::arith

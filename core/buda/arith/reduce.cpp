@@ -2,6 +2,7 @@
 #include <buda/arith/bits.hpp>
 #include <buda/arith/op.hpp>
 #include <buda/arith/parts.hpp>
+#include <buda/arith/special_values.hpp>
 
 #include <buda/base/text.hpp>
 #include <buda/numerics/fields.hpp>
@@ -40,7 +41,7 @@ std::optional<Unable> check_reduce(const OpShapes& shapes) {
 
 template <class T>
 T larger(T a, T b) {
-  return a > b ? a : b;
+  return a > b || a != a ? a : b;
 }
 
 // Row 0 of each output tile is the maximum of the columns of the tiles below each other that it stands for; all other rows are zero.
@@ -149,6 +150,6 @@ double flops_reduce(const Op& op) {
 
 }  // namespace
 
-const OpKind kReduce = {&check_reduce, &always<run_reduce>, &flops_reduce};
+const OpKind kReduce = {&check_reduce, &as_on_chip<always<run_reduce>, Reach::anything>, &flops_reduce};
 
 }  // namespace buda::arith

@@ -3,6 +3,7 @@
 // A tilizer's input is row-major in the device's memory and its output is tiled; as matrices both are the same. A buffer may have a second
 // input, of which it makes nothing. On a chip both, and drainers, are copies through the destination register; ethernet cores move bytes.
 #include <buda/arith/op.hpp>
+#include <buda/arith/special_values.hpp>
 
 #include <buda/base/text.hpp>
 
@@ -46,7 +47,7 @@ double no_flops(const Op&) { return 0; }
 
 }  // namespace
 
-const OpKind kTilizer = {&check_tilizer, &always<run_copy>, &no_flops};
-const OpKind kRelay = {&check_relay, &always<run_relay>, &no_flops};
+const OpKind kTilizer = {&check_tilizer, &as_on_chip<always<run_copy>, Reach::place>, &no_flops};
+const OpKind kRelay = {&check_relay, &as_on_chip<always<run_relay>, Reach::place>, &no_flops};
 
 }  // namespace buda::arith

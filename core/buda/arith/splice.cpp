@@ -6,6 +6,7 @@
 // began. A round passes `index` + `stride` ublocks, and all rounds together the whole input: what is left would come first in the next t.
 // Granularity t does the same with whole t.
 #include <buda/arith/op.hpp>
+#include <buda/arith/special_values.hpp>
 #include <buda/arith/splice.hpp>
 
 #include <buda/base/text.hpp>
@@ -127,6 +128,6 @@ std::vector<std::pair<std::size_t, std::int64_t>> splice_sources(const Op& op) {
 
 bool splices_whole_t(const Op& op) { return whole_t(op); }
 
-const OpKind kSplice = {&check_splice, &always<run_splice>, [](const Op&) { return 0.0; }};
+const OpKind kSplice = {&check_splice, &as_on_chip<always<run_splice>, Reach::anything>, [](const Op&) { return 0.0; }};
 
 }  // namespace buda::arith

@@ -7,6 +7,7 @@
 #include <buda/arith/bits.hpp>
 #include <buda/arith/op.hpp>
 #include <buda/arith/parts.hpp>
+#include <buda/arith/special_values.hpp>
 
 #include <buda/base/text.hpp>
 #include <buda/numerics/unpack.hpp>
@@ -199,6 +200,6 @@ double flops_topk(const Op& op) {
 
 }  // namespace
 
-const OpKind kTopk = {&check_topk, &always<run_topk>, &flops_topk};
+const OpKind kTopk = {&check_topk, &as_on_chip<always<run_topk>, Reach::anything>, &flops_topk};
 
 }  // namespace buda::arith

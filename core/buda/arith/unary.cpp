@@ -3,6 +3,7 @@
 #include <buda/arith/op.hpp>
 #include <buda/arith/parts.hpp>
 #include <buda/arith/sfpu.hpp>
+#include <buda/arith/special_values.hpp>
 
 #include <buda/base/text.hpp>
 
@@ -152,7 +153,7 @@ double flops_unary(const Op& op) { return is_unary_copy(op) ? 0 : elements(op); 
 
 }  // namespace
 
-const OpKind kUnary = {&check_unary, &always<run_unary>, &flops_unary};
+const OpKind kUnary = {&check_unary, &as_on_chip<always<run_unary>, Reach::place>, &flops_unary};
 
 namespace bits {
 
