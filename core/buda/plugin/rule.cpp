@@ -3,14 +3,18 @@
 
 #include <buda/graph/editor.hpp>
 #include <buda/passes/lower/lowering_tags.hpp>
+#include <buda/passes/simplify/constant_value.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
 
 namespace buda::plugin {
 namespace {
 
-constexpr double kAmplified = 1152921504606846976.0;  // 2^60
+constexpr double kAmplified = 0x1p127;  // makes at least 2 of the smallest number
 
 ops::Attrs attributes(const std::string& op, const graph::AttrMap& attrs) {
   return {*ops::standard_ops().find(graph::Level::tensor, op), attrs};
@@ -163,11 +167,42 @@ Term reduce(std::string_view op, const Term& x, std::vector<std::int64_t> dims) 
   return x.rewrite->op(op, {x}, {{"dims", std::move(dims)}, {"keep_dims", true}});
 }
 
-Term above(const Term& a, const Term& b) { return clip((a - b) * kAmplified, 0, 1); }
-Term above(const Term& a, double b) { return b == 0 ? clip(a * kAmplified, 0, 1) : clip((a - b) * kAmplified, 0, 1); }
-Term above(double a, const Term& b) { return a == 0 ? clip(b * -kAmplified, 0, 1) : clip((a - b) * kAmplified, 0, 1); }
-Term not_zero(const Term& x) { return clip(abs(x) * kAmplified, 0, 1); }
-Term sign_of(const Term& x) { return clip(x * kAmplified, -1, 1); }
+Term masked(const Term& x, const Term& mask) { return x.rewrite->op("multiply", {x, mask}, {{"masks", true}}); }
+Term difference(const Term& a, const Term& b) { return a.rewrite->op("subtract", {a, b}, {{"orders", true}}); }
+
+// 1 of what is above 0. Limited before it is amplified: of a product that is too large by more than 2^30 the matrix unit's second phase
+// leaves nothing.
+static Term is_positive(const Term& x) { return clip(clip(x, 0, 1) * kAmplified, 0, 1); }
+
+Term above(const Term& a, const Term& b) { return is_positive(difference(a, b)); }
+Term above(const Term& a, double b) { return b == 0 ? is_positive(a) : above(a, a.rewrite->number(b)); }
+Term above(double a, const Term& b) { return a == 0 ? is_positive(b * -1) : above(b.rewrite->number(a), b); }
+Term not_zero(const Term& x) { return is_positive(abs(x)); }
+Term sign_of(const Term& x) {
+  Term positive = is_positive(x);
+  return positive - is_positive(x * -1);
+}
+Term nan_excess(const Term& x) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  Term over = difference(x, x.rewrite->number(kInfinity));
+  Term under = difference(x.rewrite->number(-kInfinity), x);
+  return maximum(over, under);
+}
+Term is_number(const Term& x) { return clip(1 - nan_excess(x), 0, 1); }
+
+bool may_hold_nan(const graph::Graph& graph, const graph::Edge& value) {
+  static constexpr std::array<std::string_view, 7> kMovements = {"reshape", "transpose", "slice", "broadcast", "pad", "nop", "buffer"};
+  if (!is_float(graph.type(value.source)->dtype)) return false;
+  const graph::Node& n = graph.node(value.source.node);
+  if (const Tensor* known = passes::value_of(graph, value)) {
+    const std::vector<float> numbers = known->to_f32();
+    return std::any_of(numbers.begin(), numbers.end(), [](float v) { return std::isnan(v); });
+  }
+  if (!n.is_op()) return n.op() == graph::kInputOp;
+  const bool moves = std::find(kMovements.begin(), kMovements.end(), n.op()) != kMovements.end();
+  return moves && may_hold_nan(graph, n.inputs()[0]);
+}
+
 Term floor_of(const Term& x) {
   Term nearest = round(x);
   return nearest - above(nearest, x);

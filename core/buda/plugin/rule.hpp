@@ -133,8 +133,12 @@ Term round(const Term& x);
 Term clip(const Term& x, double least, double most);
 Term reduce(std::string_view op, const Term& x, std::vector<std::int64_t> dims);  // keeps the axes
 
-// 1 where a > b, else 0, by three ops: (a - b) * 2^60, clipped to [0, 1]. Exact where a and b are equal or differ by 2^-60 or more; a
-// smaller difference gives a number in between. Infinities of one sign compared with one another, and NaN, give NaN.
+// x where `mask` is 1, and 0 where it is 0, whatever x is there: chips and the host take 0 times an infinity or NaN for 0 here.
+Term masked(const Term& x, const Term& mask);
+// a - b for whoever looks at the sign only: 0 for two infinities of one sign; a NaN is a number beyond the infinity of its sign.
+Term difference(const Term& a, const Term& b);
+// 1 where a > b, else 0, by two ops: a - b, clipped to [0, 1] before and after it is amplified by 2^127. Exact for infinities, which are numbers to the matrix unit,
+// and wherever the difference is no denormal, which counts as 0. A NaN counts as a number beyond infinity.
 Term above(const Term& a, const Term& b);
 Term above(const Term& a, double b);
 Term above(double a, const Term& b);
@@ -142,6 +146,13 @@ Term above(double a, const Term& b);
 Term not_zero(const Term& x);
 // -1, 0 or 1; as exact.
 Term sign_of(const Term& x);
+// Whether a value may hold a NaN where a chip can still see it: an input of the model, or a constant with one, moved perhaps. What a chip
+// computes in 16 bits is never NaN, since packers make it an infinity.
+bool may_hold_nan(const graph::Graph& graph, const graph::Edge& value);
+// By three ops, above 2^120 where x is NaN, else at most 0: the matrix unit takes a NaN for a number beyond the infinity of its sign.
+Term nan_excess(const Term& x);
+// 0 where x is NaN, else 1.
+Term is_number(const Term& x);
 // Rounded down; as exact as the device's `round`, exact where |x| < 2^22.
 Term floor_of(const Term& x);
 // a / b as a division in fp32 would round it, where a quotient is rounded to an integer next and its last digit decides: a product with

@@ -1,20 +1,20 @@
 // Decomposition plugin `compare`: comparisons, logic, selection and conversions, in numbers 0 and 1.
 //
 // A boolean is 0 or 1 on the device; `exact_cast` says that a number is one and costs nothing there. A comparison amplifies a
-// difference by 2^60 and clips it to [0, 1], as the original does by 10^10:
+// difference by 2^127 and clips it to [0, 1], before as well as after (rule.hpp):
 //
-//   greater(a, b)        clip((a - b) 2^60, 0, 1)            less(a, b) = greater(b, a), and a >= b is 1 - (b > a)
-//   equal(a, b)          1 - clip(|a - b| 2^60, 0, 1)
+//   greater(a, b)        clip((a - b) 2^127, 0, 1)           less(a, b) = greater(b, a), and a >= b is 1 - (b > a)
+//   equal(a, b)          1 - clip(|a - b| 2^127, 0, 1)
 //   and, or, xor, not    a b,  max(a, b),  |a - b|,  1 - a
 //   where(c, a, b)       c a + (1 - c) b
-//   sign(x)              clip(x 2^60, -1, 1)
-//   cast to BOOL         clip(|x| 2^60, 0, 1)
+//   sign(x)              (x > 0) - (0 > x)
+//   cast to BOOL         clip(|x| 2^127, 0, 1)
 //   cast to integers     sign(x) floor(|x|), clipped to the type's range where that has 16 bits or fewer
 //
-// Exact where operands are equal or differ by at least 2^-60 in the format that the device subtracts in: numbers that a 16-bit format
-// cannot tell apart are equal. NaN, and infinities compared with infinities, give NaN instead of 0. Infinities among the constants of
-// `where` (masks) become the largest number of bf16, since 0 times infinity is no number. Integers are exact up to 2^24
-// (whole_numbers.cpp, whole_division.cpp).
+// Exact for infinities, and where a difference is no denormal in the format that the device subtracts in: numbers that a 16-bit format
+// cannot tell apart are equal. Comparisons with a NaN of the model's inputs or constants are false; later there is none (rule.hpp).
+// To the matrix unit 0 times an infinity or NaN is 0, so that `where` has nothing of what it did not select
+// (docs/internals/special-values.md). Integers are exact up to 2^24 (whole_numbers.cpp, whole_division.cpp).
 #include "rules.hpp"
 
 #include <buda/plugin/plugin.hpp>
@@ -23,9 +23,6 @@
 #include <buda/passes/simplify/constant_value.hpp>
 #include <buda/tensor/tensor.hpp>
 
-#include <cmath>
-#include <limits>
-
 namespace {
 
 using namespace buda::plugin;
@@ -33,22 +30,24 @@ using buda::DType;
 using buda::graph::Graph;
 using buda::graph::Node;
 
-constexpr double kLargestBFloat16 = 3.3895313892515355e38;
+// A comparison that is false where one of the operands is NaN.
+Term of_numbers(Rewrite& r, Term holds) {
+  for (std::size_t i = 0; i < 2; ++i)
+    if (may_hold_nan(r.graph(), r.inputs()[i])) holds = holds * is_number(r.in(i));
+  return holds;
+}
 
-Term greater(Rewrite& r) {
-  Term a = r.in(0);
-  return above(a, r.in(1));
+Term is_above(Rewrite& r, std::size_t i, std::size_t k) {
+  Term a = r.in(i);
+  return above(a, r.in(k));
 }
-Term less(Rewrite& r) {
-  Term a = r.in(0);
-  Term b = r.in(1);
-  return above(b, a);
-}
-Term greater_equal(Rewrite& r) { return 1 - less(r); }
-Term less_equal(Rewrite& r) { return 1 - greater(r); }
+Term greater(Rewrite& r) { return of_numbers(r, is_above(r, 0, 1)); }
+Term less(Rewrite& r) { return of_numbers(r, is_above(r, 1, 0)); }
+Term greater_equal(Rewrite& r) { return of_numbers(r, 1 - is_above(r, 1, 0)); }
+Term less_equal(Rewrite& r) { return of_numbers(r, 1 - is_above(r, 0, 1)); }
 Term equal(Rewrite& r) {
   Term a = r.in(0);
-  return 1 - not_zero(a - r.in(1));
+  return of_numbers(r, 1 - not_zero(difference(a, r.in(1))));
 }
 Term logical_and(Rewrite& r) {
   Term a = r.in(0);
@@ -65,20 +64,6 @@ Term logical_xor(Rewrite& r) {
 Term logical_not(Rewrite& r) { return 1 - r.in(0); }
 Term sign(Rewrite& r) { return sign_of(r.in(0)); }
 
-// A constant operand without infinities; others as they are.
-Term finite(Rewrite& r, std::size_t input) {
-  const buda::Tensor* known = buda::passes::value_of(r.graph(), r.inputs()[input]);
-  if (known == nullptr || !buda::is_float(known->dtype())) return r.in(input);
-  std::vector<float> numbers = known->to_f32();
-  bool changed = false;
-  for (float& v : numbers) {
-    if (!std::isinf(v)) continue;
-    v = static_cast<float>(v > 0 ? kLargestBFloat16 : -kLargestBFloat16);
-    changed = true;
-  }
-  return changed ? r.constant(known->shape(), std::move(numbers)) : r.in(input);
-}
-
 bool is_zero(Rewrite& r, std::size_t input) { return buda::passes::uniform_value(r.graph(), r.inputs()[input]) == 0.0; }
 
 Term where(Rewrite& r) {
@@ -87,12 +72,12 @@ Term where(Rewrite& r) {
   // Zeros still count for the shape of the result.
   if (no_a && r.type(1).shape.volume() == 1) {
     Term otherwise = 1 - c;
-    return otherwise * finite(r, 2);
+    return masked(otherwise, r.in(2));
   }
-  if (no_b && r.type(2).shape.volume() == 1) return c * finite(r, 1);
-  Term chosen = c * finite(r, 1);
+  if (no_b && r.type(2).shape.volume() == 1) return masked(c, r.in(1));
+  Term chosen = masked(c, r.in(1));
   Term otherwise = 1 - c;
-  Term other = otherwise * finite(r, 2);
+  Term other = masked(otherwise, r.in(2));
   return chosen + other;
 }
 
@@ -154,7 +139,7 @@ RuleSpec truth(std::string name, std::string summary, Term (*build)(Rewrite&)) {
   return {.name = name,
           .summary = std::move(summary),
           .consumes = {name},
-          .produces = {"subtract", "multiply", "clip", "abs", "maximum"},
+          .produces = {"add", "subtract", "multiply", "clip", "abs", "maximum"},
           .build = build,
           .takes = Takes::anything};
 }
@@ -174,7 +159,6 @@ BUDA_PLUGIN(.name = "compare", .version = "1.0", .description = "comparisons, lo
   registrar.add_decomposition(rule(truth("logical_not", "1 - x", logical_not)));
   registrar.add_decomposition(rule(truth("sign", "x amplified and clipped", sign)));
   RuleSpec selection = truth("where", "selection as a sum of products with 0 and 1", where);
-  selection.produces.push_back("add");
   selection.matches = broadcasts_to_result;
   registrar.add_decomposition(rule(std::move(selection)));
   RuleSpec conversion = truth("convert", "conversions to booleans and integers", convert);

@@ -1,7 +1,7 @@
 // Decomposition plugin `index`: ops that give or take places of elements, through comparisons with 0, 1, 2, ….
 //
-//   argmax(x), argmin    m = max(x); n - max((x = m) (n - i)) is the first place, max((x = m) (i + 1)) - 1 the last
-//   topk(x), k <= 32     the largest, its first place, then the same with this element made very small
+//   argmax(x), argmin    m = max(x); n - 1 - max((x = m) (n - 1 - i)) is the first place, max((x = m) i) the last: from 0 to n - 1 whatever
+//   x topk(x), k <= 32     the largest, its first place, then the same with this element made -infinity, where it is not found again
 //   one_hot(i)           (i = 0, 1, …), with other values than 0 and 1 by a scale and a shift; negative indices count from the end
 //   cumsum(x)            a product with a triangle of ones
 //   triangle(x)          a product with a mask
@@ -9,7 +9,7 @@
 // Lookups by indices that the model computes are in lookups.cpp, the way back in scatters.cpp, and n-grams in ngrams.cpp.
 //
 // Indices are numbers in F32, exact up to 2^24. Equal is what the format cannot tell apart (see plugin `compare`), so that in a 16-bit
-// format argmax may give an earlier one of two nearly equal elements. Infinities that a mask should remove give NaN.
+// format argmax may give an earlier one of two nearly equal elements.
 #include "rules.hpp"
 
 #include <buda/graph/graph.hpp>
@@ -17,6 +17,7 @@
 #include <buda/plugin/plugin.hpp>
 
 #include <algorithm>
+#include <limits>
 
 namespace {
 
@@ -29,25 +30,38 @@ using buda::index::ramp;
 
 constexpr std::int64_t kMostTop = 32;
 
-// The place of the first (last) largest element along an axis, which is kept; and 1 at that place for whoever wants it.
-Term place_of_maximum(Rewrite& r, const Term& x, std::int64_t axis, bool last) {
-  Shape shape = r.shape(x);
+// The distance of each place along an axis from the last one (or the first): what is largest where a place is found that comes first
+// (last).
+Term distances(Rewrite& r, const Shape& shape, std::int64_t axis, bool last) {
   std::int64_t n = shape[static_cast<std::size_t>(axis)];
-  Term most = reduce("reduce_max", x, {axis});
+  return last ? ramp(r, shape.rank(), axis, n, 0, 1) : ramp(r, shape.rank(), axis, n, static_cast<double>(n - 1), -1);
+}
+
+// The place of the first (last) element along an axis, which is kept, that is `most`.
+Term place_of(const Term& most, const Term& x, const Term& distance, std::int64_t axis, bool last) {
   Term equal = 1 - above(most, x);
-  if (last) {
-    Term places = equal * ramp(r, shape.rank(), axis, n, 1, 1);
-    return reduce("reduce_max", places, {axis}) - 1;
-  }
-  Term places = equal * ramp(r, shape.rank(), axis, n, static_cast<double>(n), -1);
-  return static_cast<double>(n) - reduce("reduce_max", places, {axis});
+  Term far = reduce("reduce_max", equal * distance, {axis});
+  std::int64_t n = x.rewrite->shape(x)[static_cast<std::size_t>(axis)];
+  return last ? far : static_cast<double>(n - 1) - far;
+}
+
+// A NaN is the largest and the smallest of all, and packers make it an infinity, of whatever sign it has: elements of a NaN become the
+// largest before they are compared. Beside an infinity of the same sign, the first of both is found.
+Term with_nan_first(const Term& x, const Term& from) {
+  Term beyond = nan_excess(from);
+  // Halfway to what a NaN is at least; further from it than any number can be told from infinity.
+  Term found = (beyond - 0x1p120) * 0x1p10;
+  return maximum(x, found);
 }
 
 Term arg(Rewrite& r, bool smallest) {
   std::int64_t axis = r.axis("dim");
-  Term x = r.in(0);
-  if (smallest) x = -x;
-  Term place = place_of_maximum(r, x, axis, r.flag("last"));
+  bool last = r.flag("last");
+  Term given = r.in(0);
+  Term x = smallest ? -given : given;
+  if (may_hold_nan(r.graph(), r.inputs()[0])) x = with_nan_first(x, given);
+  Term distance = distances(r, r.shape(x), axis, last);
+  Term place = place_of(reduce("reduce_max", x, {axis}), x, distance, axis, last);
   return r.shape(place) == r.result().shape ? place : r.reshape(place, r.result().shape);
 }
 Term argmax(Rewrite& r) { return arg(r, false); }
@@ -111,7 +125,7 @@ Term triangle(Rewrite& r) {
   for (std::int64_t i = 0; i < rows; ++i)
     for (std::int64_t j = 0; j < columns; ++j) mask.push_back((upper ? j - i >= diagonal : j - i <= diagonal) ? 1.0f : 0.0f);
   Term x = r.in(0);
-  return x * r.constant(Shape{rows, columns}, std::move(mask));
+  return masked(x, r.constant(Shape{rows, columns}, std::move(mask)));
 }
 
 bool is_not_empty(const Graph& graph, const Node& n) { return graph.type(n.inputs()[0].source)->shape.volume() != 0; }
@@ -121,7 +135,7 @@ class Topk final : public buda::passes::Decomposition {
  public:
   std::vector<std::string> consumes() const override { return {"topk"}; }
   std::vector<std::string> produces() const override {
-    return {"negative", "reduce_max", "subtract", "multiply", "clip", "abs", "add", "concatenate", "exact_cast", "cast"};
+    return {"negative", "reduce_max", "subtract", "multiply", "clip", "abs", "add", "maximum", "concatenate", "exact_cast", "cast"};
   }
   bool matches(const Graph& graph, const Node& n) const override {
     std::int64_t k = std::get<std::int64_t>(n.attrs.find("k")->second);
@@ -132,20 +146,25 @@ class Topk final : public buda::passes::Decomposition {
     Rewrite r(editor, id);
     std::int64_t axis = r.axis("dim"), k = r.integer("k");
     bool largest = r.flag("largest");
-    Term x = r.in(0);
-    if (!largest) x = -x;
+    Term given = r.in(0);
+    Term x = largest ? given : -given;
+    if (may_hold_nan(r.graph(), r.inputs()[0])) x = with_nan_first(x, given);
     std::size_t rank = r.shape(x).rank();
     std::int64_t n = r.shape(x)[static_cast<std::size_t>(axis)];
     std::vector<Term> values, places;
+    Term distance = distances(r, r.shape(x), axis, false);
     for (std::int64_t i = 0; i < k; ++i) {
-      Term place = place_of_maximum(r, x, axis, false);
       Term most = reduce("reduce_max", x, {axis});
+      Term place = place_of(most, x, distance, axis, false);
       values.push_back(largest ? most : -most);
       places.push_back(place);
       if (i + 1 == k) break;
-      Term hit = 1 - not_zero(ramp(r, rank, axis, n, 0, 1) - place);
-      // Far below what models compute with; exact in every format.
-      x = x - hit * 1048576.0;
+      // Below all that is left; and where that is -infinity, too, this place is as far away as the last one and is not taken again.
+      Term left = not_zero(ramp(r, rank, axis, n, 0, 1) - place);
+      Term kept = masked(x, left);
+      Term taken = 1 - left;
+      x = kept + masked(r.number(-std::numeric_limits<double>::infinity()), taken);
+      distance = distance * left;
     }
     Term all_values = k == 1 ? values[0] : r.op("concatenate", values, {{"dim", axis}});
     Term all_places = k == 1 ? places[0] : r.op("concatenate", places, {{"dim", axis}});
@@ -159,7 +178,8 @@ RuleSpec spec(std::string op, std::string summary, Term (*build)(Rewrite&), Take
   return {.name = op,
           .summary = std::move(summary),
           .consumes = {op},
-          .produces = {"negative", "reduce_max", "reduce_sum", "subtract", "multiply", "clip", "abs", "add", "reshape", "slice", "matmul"},
+          .produces = {"negative", "reduce_max", "reduce_sum", "subtract", "multiply", "clip", "abs", "add", "maximum", "reshape", "slice",
+                       "matmul"},
           .build = build,
           .takes = takes};
 }

@@ -58,15 +58,15 @@ Term prelu(Rewrite& r) {
 }
 Term thresholded_relu(Rewrite& r) {
   Term x = r.in(0);
-  return x * above(x, r.real("alpha"));
+  return masked(x, above(x, r.real("alpha")));
 }
 Term shrink(Rewrite& r) {
   Term x = r.in(0);
   double lambda = r.real("lambda"), bias = r.real("bias");
   Term below = above(-lambda, x);
-  Term low = bias == 0 ? x * below : (x + bias) * below;
+  Term low = masked(bias == 0 ? x : x + bias, below);
   Term beyond = above(x, lambda);
-  Term high = bias == 0 ? x * beyond : (x - bias) * beyond;
+  Term high = masked(bias == 0 ? x : x - bias, beyond);
   return low + high;
 }
 

@@ -31,8 +31,9 @@ TEST(LowerEltwise, ClipsOfAllKinds) {
     const char* ops;
   };
   for (const Case& c :
-       {Case{0, kInfinity, "nop"}, Case{0, 1, "nop"}, Case{-1, 1, "subtract add"}, Case{-kInfinity, 0.5, "subtract subtract"},
-        Case{0.5, kInfinity, "maximum"}, Case{-kInfinity, kInfinity, "nop"}, Case{0.25, 0.25, "subtract add"}}) {
+       {Case{0, kInfinity, "nop"}, Case{0, 1, "nop"}, Case{-1, 1, "multiply nop subtract"}, Case{-kInfinity, 0.5, "multiply nop subtract"},
+        Case{0.5, kInfinity, "maximum"}, Case{-kInfinity, kInfinity, "nop"}, Case{0.25, 0.25, "nop maximum"},
+        Case{-2, 0, "multiply multiply"}, Case{-2, -1, "multiply maximum multiply"}, Case{-kInfinity, -1, "multiply maximum multiply"}}) {
     Lowerer l;
     Graph graph = l.lowered([&](Builder& b) { b.output("y", b.clip(b.input("x", {5, 40}), c.least, c.most)); });
     EXPECT_EQ(ops_of(graph), c.ops) << c.least << ' ' << c.most;

@@ -7,6 +7,9 @@
 #include <buda/ops/table/families.hpp>
 #include <buda/ops/table/rules.hpp>
 
+#include <cmath>
+#include <limits>
+
 namespace buda::ops {
 namespace {
 
@@ -26,6 +29,26 @@ struct Multiply {
   template <class T>
   T operator()(T a, T b) const {
     return wrapping_multiply(a, b);
+  }
+};
+// 0 where one of the factors is, whatever the other is.
+struct Mask {
+  template <class T>
+  T operator()(T a, T b) const {
+    return a == 0 || b == 0 ? T{0} : wrapping_multiply(a, b);
+  }
+};
+// Of the sign that says which is larger: NaN counts as a number beyond the infinity of its sign, and equal infinities are equal.
+struct Order {
+  template <class T>
+  T operator()(T a, T b) const {
+    if (a == b) return T{0};
+    if constexpr (std::is_floating_point_v<T>) {
+      const T infinity = std::numeric_limits<T>::infinity();
+      if (is_nan(a)) return is_nan(b) && std::signbit(a) == std::signbit(b) ? T{0} : std::copysign(infinity, a);
+      if (is_nan(b)) return -std::copysign(infinity, b);
+    }
+    return wrapping_subtract(a, b);
   }
 };
 struct Divide {
@@ -88,16 +111,27 @@ Result<std::vector<Tensor>> evaluate_both(const EvaluateCall& call) {
   }));
 }
 
-OpDef binary_op(std::string name, std::string summary, decltype(OpDef::evaluate) evaluate) {
-  return tensor_level_op("eltwise_binary", std::move(name), std::move(summary), {"a", "b"}, {}, infer_tensor, evaluate, one_per_element);
+Result<std::vector<Tensor>> evaluate_product(const EvaluateCall& call) {
+  return call.attrs.boolean("masks") ? evaluate_both<Mask>(call) : evaluate_both<Multiply>(call);
+}
+Result<std::vector<Tensor>> evaluate_difference(const EvaluateCall& call) {
+  return call.attrs.boolean("orders") ? evaluate_both<Order>(call) : evaluate_both<Subtract>(call);
+}
+
+AttrDef binary_flag(std::string name, std::string doc) { return {std::move(name), AttrType::boolean, false, std::move(doc), {}}; }
+
+OpDef binary_op(std::string name, std::string summary, decltype(OpDef::evaluate) evaluate, std::vector<AttrDef> attrs = {}) {
+  return tensor_level_op("eltwise_binary", std::move(name), std::move(summary), {"a", "b"}, std::move(attrs), infer_tensor, evaluate,
+                         one_per_element);
 }
 
 }  // namespace
 
 std::vector<OpDef> eltwise_binary_ops() {
   return {binary_op("add", "a + b", evaluate_both<Add>),
-          binary_op("subtract", "a - b", evaluate_both<Subtract>),
-          binary_op("multiply", "a * b", evaluate_both<Multiply>),
+          binary_op("subtract", "a - b", evaluate_difference,
+                    {binary_flag("orders", "only the sign counts: 0 for equal infinities, and a NaN is beyond the infinity of its sign")}),
+          binary_op("multiply", "a * b", evaluate_product, {binary_flag("masks", "0 where one of them is 0, whatever the other one is")}),
           binary_op("divide", "a / b; integers truncate toward zero", evaluate_both<Divide>),
           binary_op("maximum", "the larger of a and b; NaN if one is NaN", evaluate_both<Maximum>),
           binary_op("minimum", "the smaller of a and b; NaN if one is NaN", evaluate_both<Minimum>),

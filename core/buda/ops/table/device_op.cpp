@@ -21,6 +21,9 @@ constexpr std::string_view kCopyNotes =
     "on its input.";
 constexpr std::string_view kApproximateNotes = "approximate_mode computes it faster and less exactly.";
 
+// What the matrix unit makes of infinities (docs/internals/special-values.md).
+constexpr std::array<std::string_view, 2> kOfMatrixUnit = {"masks", "orders"};
+
 // The attributes that the op at tensor level has for those of the device op.
 AttrMap tensor_attributes(const DeviceOp& op, const AttrMap& given) {
   AttrMap out;
@@ -37,6 +40,8 @@ Result<std::vector<Tensor>> evaluate_as_tensor_op(const EvaluateCall& call) {
   const DeviceOp& op = *find_device_op(call.attrs.definition().name);
   const OpDef& meaning = *standard_ops().find(Level::tensor, op.tensor_op);
   AttrMap attrs = tensor_attributes(op, call.attrs.given());
+  for (std::string_view name : kOfMatrixUnit)
+    if (meaning.attr(name) != nullptr) attrs.insert_or_assign(std::string(name), true);
   return meaning.evaluate({call.inputs, call.outputs, Attrs(meaning, attrs), call.threads});
 }
 

@@ -17,6 +17,7 @@ const std::vector<const Pass*>& standard_passes() {
       &kFoldBatchnorm,
       &kFuseGelu,
       &kPrecisePositions,
+      &kSpecialValues,
       &kExactIntegers,
       &kDecompose,
       &kConstantFolding,

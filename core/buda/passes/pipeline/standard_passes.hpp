@@ -31,6 +31,7 @@ extern const Pass kPrecisePositions;
 extern const Pass kQuantizedModels;
 extern const Pass kSinkMovement;
 extern const Pass kSmallTiles;
+extern const Pass kSpecialValues;
 extern const Pass kSplitSums;
 extern const Pass kTilizeOnDevice;
 

@@ -138,10 +138,14 @@ RuleResult lower_round(Operands&, OpBuilder& out) {
                     "--enable-cpu-fallback runs it on the host");
 }
 
+Result<Lowered> negated(OpBuilder& out, std::string_view suffix, Lowered x, const AttrMap& attrs = {}) {
+  BUDA_ASSIGN(Lowered minus, scalar_like(out, "minus_one", -1, x));
+  return binary(out, suffix, "multiply", std::move(x), std::move(minus), attrs);
+}
+
 RuleResult lower_negative(Operands& in, OpBuilder& out) {
   BUDA_ASSIGN(Lowered x, in.value(0));
-  BUDA_ASSIGN(Lowered minus, scalar_like(out, "minus_one", -1, x));
-  return binary(out, "", "multiply", std::move(x), std::move(minus));
+  return negated(out, "", std::move(x));
 }
 
 // An integer constant exponent has a device op; others are decomposed.
@@ -155,7 +159,16 @@ RuleResult lower_power(Operands& in, OpBuilder& out) {
   return unary(out, "", "power", x, {{"exp", static_cast<std::int64_t>(*exponent)}});
 }
 
-// Bounds are drawn by the packer's ReLU, which clamps to [0, t]: the value is moved there and back. A lower bound alone is a maximum.
+// The packer's ReLU clamps to [0, t]. A bound on the other side of 0 bounds what is below 0 with its sign changed, and of both parts one is
+// 0: nothing is ever added to a number that is between the bounds, which would lose it beside a bound that is far away.
+Result<Lowered> lower_clip_about_zero(OpBuilder& out, const Lowered& x, double least, double most) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  BUDA_ASSIGN(Lowered below, negated(out, "below", x, least == -kInfinity ? relu_attrs() : capped_relu_attrs(-least)));
+  if (most == 0) return negated(out, "", std::move(below));
+  BUDA_ASSIGN(Lowered above, unary(out, "above", "nop", x, capped_relu_attrs(most)));
+  return binary(out, "", "subtract", std::move(above), std::move(below));
+}
+
 RuleResult lower_clip(Operands& in, OpBuilder& out) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   double least = in.attrs().real("min"), most = in.attrs().real("max");
@@ -168,14 +181,16 @@ RuleResult lower_clip(Operands& in, OpBuilder& out) {
     BUDA_ASSIGN(Lowered bound, scalar_like(out, "min", least, x));
     return binary(out, "", "maximum", std::move(x), std::move(bound));
   }
-  if (least == -kInfinity) {  // max - relu(max - x)
-    BUDA_ASSIGN(Lowered bound, scalar_like(out, "max", most, x));
-    BUDA_ASSIGN(Lowered above, binary(out, "above", "subtract", bound, std::move(x), relu_attrs()));
-    return binary(out, "", "subtract", std::move(bound), std::move(above));
+  if (least < 0 && most >= 0) return lower_clip_about_zero(out, x, least, most);
+  const bool positive = least > 0;
+  BUDA_ASSIGN(Lowered bound, scalar_like(out, positive ? "min" : "max", positive ? least : -most, x));
+  if (positive) {
+    BUDA_ASSIGN(Lowered below, unary(out, "below", "nop", x, capped_relu_attrs(most)));
+    return binary(out, "", "maximum", std::move(below), std::move(bound));
   }
-  BUDA_ASSIGN(Lowered bound, scalar_like(out, "min", least, x));
-  BUDA_ASSIGN(Lowered moved, binary(out, "moved", "subtract", std::move(x), bound, capped_relu_attrs(most - least)));
-  return binary(out, "", "add", std::move(moved), std::move(bound));
+  BUDA_ASSIGN(Lowered size, negated(out, "size", std::move(x), least == -kInfinity ? relu_attrs() : capped_relu_attrs(-least)));
+  BUDA_ASSIGN(Lowered bounded, binary(out, "bounded", "maximum", std::move(size), std::move(bound)));
+  return negated(out, "", std::move(bounded));
 }
 
 // Left to the edges of its users.
