@@ -65,12 +65,11 @@ def main():
     for name, theirs in in_torch(x, weights).items():
         step = 2.0 ** (numpy.floor(numpy.log2(numpy.maximum(numpy.abs(theirs), 2.0**-100))) - 7)
         apart = numpy.abs(ours[name] - theirs) / step
-        from_fp32 = numpy.abs(exact[name] - theirs) / step
-        equal = (apart == 0).mean()
-        print(f"{name}: {equal:.1%} equal, at most {apart.max():.0f} steps of bfloat16 apart; fp32 is {from_fp32.max():.1f} away")
+        equal, in_fp32 = (apart == 0).mean(), (exact[name] == theirs).mean()
+        print(f"{name}: {equal:.1%} equal, at most {apart.max():.0f} steps of bfloat16 apart; of numbers in fp32 {in_fp32:.1%}")
         # A tie decided otherwise goes on through the ops after it, where differences cancel.
         assert equal >= 0.95 and numpy.quantile(apart, 0.99) <= 1, name
-        assert from_fp32.max() > 1, name
+        assert in_fp32 < 0.05, name
 
 
 main()

@@ -23,7 +23,7 @@ struct CriticalReader {
 // Nothing where the operand is as precise as the op needs it, or nothing is known of it.
 //
 //   sine, cosine, tan          an angle, to 1/64
-//   relu, clip, maximum, …     what leaves a small part of a large range, as the weights of samples do: a part of 1/16 of what is left
+//   relu, clip, maximum, …     what leaves a small part of a large range, as the weights of samples do: 1/12 of that part
 //   round, floor, ceil, cast   to integers: 1/64 of one
 std::optional<CriticalReader> critical_reader(const graph::Graph& graph, const graph::Node& n, Estimates& estimates);
 

@@ -29,6 +29,8 @@
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
 #include <map>
 #include <set>
 #include <utility>
@@ -82,23 +84,23 @@ class Mover {
         context_(context),
         known_(known_nodes(graph)),
         order_(graph.topological_order()),
+        estimates_(graph, rounding_of(context)),
         first_(graph.id_bound(), 0),
         moved_(graph.id_bound(), 0) {}
 
   Result<PassReport> run() {
     find_first();
-    Estimates estimates(graph_, rounding_of(context_));
     for (NodeId id : order_) {
       const Node& n = graph_.node(id);
       if (!is_counted(id) || first_[id.index()] == 0 || moved_[id.index()] != 0 || graph::on_host(n)) continue;
       if (!may_be_critical(graph_, n)) continue;
-      const auto reader = critical_reader(graph_, n, estimates);
+      const auto reader = critical_reader(graph_, n, estimates_);
       if (!reader) continue;
       const std::vector<NodeId> part = made_of(id);
       const bool leave = !reader->of_any_numbers && std::any_of(part.begin(), part.end(), [&](NodeId p) { return reads_integers(p); });
       if (leave || !context_.rewrites.allow("precise-positions", n)) continue;
       for (NodeId p : part) moved_[p.index()] = 1;
-      tell_of(n, *reader, part.size() - 1);
+      tell_of(n, *reader, part);
     }
     if (found_.empty()) return PassReport{};
     if (context_.fallback.enabled) move();
@@ -212,14 +214,31 @@ class Mover {
     CriticalReader worst;
     std::size_t readers = 0;
     std::size_t before = 0;
+    std::string hint;
   };
 
-  void tell_of(const Node& n, const CriticalReader& reader, std::size_t before) {
+  void tell_of(const Node& n, const CriticalReader& reader, const std::vector<NodeId>& part) {
     Found& found = found_[n.op()];
     if (found.readers++ == 0) found.first = n.id();
+    if (found.hint.empty()) found.hint = hint_of(reader, part);
     if (found.worst.operand.error / std::max(found.worst.tolerance, 1e-300) < reader.operand.error / reader.tolerance || found.readers == 1)
       found.worst = reader;
-    found.before += before;
+    found.before += part.size() - 1;
+  }
+
+  // Errors are as large as the range: what is left of an input's range when the error is small enough.
+  std::string hint_of(const CriticalReader& reader, const std::vector<NodeId>& part) {
+    for (NodeId id : part)
+      for (const graph::Edge& edge : graph_.node(id).inputs()) {
+        const Node& from = graph_.node(edge.source.node);
+        if (from.kind() != NodeKind::input || !has_integers(from)) continue;
+        const auto range = estimates_.of(edge.source);
+        const double most = range ? std::floor(range->size() * reader.tolerance / reader.operand.error) : 0;
+        if (most < 1) return "";
+        return cat("--value-range ", from.name(), "=0:", static_cast<std::int64_t>(most),
+                   " keeps it on the device, if all elements are in that range");
+      }
+    return "";
   }
 
   void report() {
@@ -230,9 +249,11 @@ class Mover {
       const std::string why = cat(found.worst.what, " up to ", compact(found.worst.operand.size()), found.worst.unit,
                                   " would be wrong by up to ", compact(found.worst.operand.error), found.worst.unit, " on the device");
       if (context_.fallback.enabled) {
-        Diagnostic d = note("PA090", n.loc, cat("'", op, "'", nodes, " and ", found.before, " ops before it run on the host: ", why));
+        const std::string who =
+            found.before == 0 ? " runs on the host, as what it reads: " : cat(" and ", found.before, " ops before it run on the host: ");
+        Diagnostic d = note("PA090", n.loc, cat("'", op, "'", nodes, who, why));
         d.node = n.name();
-        d.hint = kHint;
+        d.hint = found.hint;
         context_.host.report(d);
         parts.push_back(found.readers == 1 ? op : cat(op, " x", found.readers));
       } else {
@@ -251,13 +272,12 @@ class Mover {
     return text;
   }
 
-  static constexpr std::string_view kHint = "an input whose numbers are known to be small can say so (tag value_range)";
-
   Graph& graph_;
   PassContext& context_;
   PassReport report_;
   std::vector<char> known_;  // by id, as are those that follow
   std::vector<NodeId> order_;
+  Estimates estimates_;
   std::vector<char> first_, moved_;
   std::map<std::string, Found> found_;  // by op
 };
