@@ -165,7 +165,8 @@ int judge_all(const Settings& s) {
     for (const auto& [name, count] : v.counts) counts[name] += count;
   print_failures(verdicts, s.failures);
   if (failed > 0) std::printf("%s\n", finding_table(verdicts).c_str());
-  if (s.stats) std::printf("%s\n", s.judge.suite == Suite::integers ? placement_table(counts).c_str() : class_table(counts).c_str());
+  if (s.stats) std::printf("%s\n", placement_table(counts).c_str());
+  if (s.stats && s.judge.suite == Suite::special) std::printf("%s\n", class_table(counts).c_str());
   for (const std::string& device : s.judge.devices)
     std::printf("%s: %lld graphs\n", device.c_str(), static_cast<long long>(counts[cat("graphs|", device)]));
   std::printf("%llu seeds, %llu fail\n", static_cast<unsigned long long>(done), static_cast<unsigned long long>(failed));
