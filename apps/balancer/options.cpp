@@ -50,6 +50,7 @@ cli::ToolSpec tool(Options& o) {
     if (o.from_netlist) return std::vector<cli::InputFile>{{o.graph, {cli::FileKind::netlist}}};
     return std::vector<cli::InputFile>{{o.graph, {cli::FileKind::device_graph, cli::FileKind::tensor_graph}}};
   };
+  spec.check = [&o](cli::ToolHost& host) { return check(o, host); };
   spec.run = [&o](cli::ToolHost& host) { return run(o, host); };
   spec.products = [&o] { return products(o); };
   return spec;

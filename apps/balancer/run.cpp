@@ -51,6 +51,12 @@ Result<void> run_from_netlist(const Options& o, const device::DeviceDescriptor& 
 
 }  // namespace
 
+Result<void> check(const Options& o, cli::ToolHost& host) {
+  BUDA_ASSIGN(auto named, device::load_device(host, o.device));
+  BUDA_ASSIGN(const auto device, compiler::device_in_cluster(std::move(named), o, host));
+  return compiler::check_balancer_options(device, o, {host.plugins, host.plugin_options}, host);
+}
+
 Result<void> run(const Options& o, cli::ToolHost& host) {
   OutputFiles files = output_files(o);
   BUDA_ASSIGN(auto named, device::load_device(host, o.device));

@@ -7,6 +7,8 @@
 
 namespace buda::balancer {
 
+// Of options that need no graph.
+Result<void> check(const Options& options, cli::ToolHost& host);
 Result<void> run(const Options& options, cli::ToolHost& host);
 
 }  // namespace buda::balancer

@@ -2,6 +2,7 @@
 #include "apps/buda/run.hpp"
 
 #include "apps/buda/compile_cache.hpp"
+#include "apps/buda/stage_checks.hpp"
 #include "apps/buda/stages.hpp"
 #include "apps/buda/taken_image.hpp"
 
@@ -34,8 +35,8 @@ std::string seconds_text(Clock::duration d) {
 }
 
 // The stage has told its reasons; this says which stage it was, keeps its exit code's meaning, and shows how to repeat it on the files of
-// the stages before, which are in `folder`.
-Diagnostic stage_failed(const StageCommand& command, const io::ProcessResult& result, const std::string& folder) {
+// the stages before, which are in `folder`, if they stay there.
+Diagnostic stage_failed(const StageCommand& command, const io::ProcessResult& result, const std::string& folder, bool stays) {
   Diagnostic d = input_error("BD001", {}, cat("stage ", command.stage, " failed"));
   switch (result.exit_code) {
     case cli::kInputError:
@@ -61,13 +62,9 @@ Diagnostic stage_failed(const StageCommand& command, const io::ProcessResult& re
   }
   // It has said which option, or what is wrong with the model itself.
   if (d.fault == Fault::usage || d.fault == Fault::interrupted || (d.fault == Fault::input && command.stage == "importer")) return d;
-  d.hint = cat("the files of the stages are in ", folder, "; the command was: ", io::shell_line(command.argv));
+  d.hint = stays ? cat("the files of the stages are in ", folder, "; the command was: ", io::shell_line(command.argv))
+                 : "--save-temps keeps the files of the stages, and tells how to call this one on them";
   return d;
-}
-
-bool tells_of_files(const Failure& failure) {
-  return std::any_of(failure.diagnostics().begin(), failure.diagnostics().end(),
-                     [](const Diagnostic& d) { return d.code == "BD001" && !d.hint.empty(); });
 }
 
 Result<void> print_summary(const io::Bytes& bytes, const std::string& path, cli::ToolHost& host) {
@@ -79,12 +76,14 @@ Result<void> print_summary(const io::Bytes& bytes, const std::string& path, cli:
 
 class Compilation {
  public:
-  Compilation(const Options& o, cli::ToolHost& host, std::string folder)
-      : o_(o), host_(host), folder_(std::move(folder)), files_(folder_, cli::model_name(o.model)) {}
+  // `stays`: the folder is the user's.
+  Compilation(const Options& o, cli::ToolHost& host, std::string folder, bool stays)
+      : o_(o), host_(host), folder_(std::move(folder)), stays_(stays), files_(folder_, cli::model_name(o.model)) {}
 
   Result<void> run() {
     BUDA_TRY(remove_old_epochs());
     const std::vector<StageCommand> commands = stage_commands(o_, host_, files_, image_path(o_));
+    BUDA_TRY(check_options_of(commands));
     for (std::size_t i = 0; i < commands.size(); ++i) BUDA_TRY(run_stage(commands[i], cat('[', i + 1, '/', commands.size(), ']')));
     return success();
   }
@@ -114,7 +113,7 @@ class Compilation {
     if (host_.timeline != nullptr) host_.timeline->stage(command.stage);
     BUDA_ASSIGN(const auto result, io::run_process(arguments_of(command)));
     BUDA_TRY(add_timeline_of(command));
-    if (result.exit_code != 0) return stage_failed(command, result, folder_);
+    if (result.exit_code != 0) return stage_failed(command, result, folder_, stays_);
     BUDA_TRY(note_dependencies(command));
     std::string product = command.product;
     if (product.starts_with(folder_ + '/')) product = product.substr(folder_.size() + 1);
@@ -156,6 +155,7 @@ class Compilation {
   const Options& o_;
   cli::ToolHost& host_;
   std::string folder_;
+  bool stays_;
   BuildFiles files_;
   // For files of the stages, on which the image does not depend: the host's notes what it reads.
   std::unique_ptr<io::FileSystem> stage_files_ = io::make_real_file_system();
@@ -196,9 +196,9 @@ Result<void> keep_image(const Options& o, const std::string& key, const Compilat
   return success();
 }
 
-Result<void> compile_in(const std::string& folder, const Options& o, const std::string& key, cli::ToolHost& host) {
+Result<void> compile_in(const std::string& folder, bool stays, const Options& o, const std::string& key, cli::ToolHost& host) {
   const auto begun = std::filesystem::file_time_type::clock::now();
-  Compilation compilation(o, host, folder);
+  Compilation compilation(o, host, folder, stays);
   BUDA_TRY(compilation.run());
   auto files = io::make_real_file_system();
   BUDA_ASSIGN(auto report, files->read(compilation.report()));
@@ -258,12 +258,10 @@ Result<void> compile_model(const Options& given, cli::ToolHost& host) {
   }
   if (!folder.empty()) {
     BUDA_TRY(host.fs().make_directories(folder));
-    return compile_in(folder, o, key, host);
+    return compile_in(folder, true, o, key, host);
   }
   BUDA_ASSIGN(auto temporary, io::TemporaryDirectory::make(host.temporary_dir, "buda-"));
-  auto compiled = compile_in(temporary.path(), o, key, host);
-  if (!compiled && tells_of_files(compiled.failure())) temporary.keep();
-  return compiled;
+  return compile_in(temporary.path(), false, o, key, host);
 }
 
 }  // namespace buda::driver

@@ -1,6 +1,7 @@
 // Declaration of the optimizer's options.
 #include "apps/optimizer/options.hpp"
 
+#include "apps/optimizer/check.hpp"
 #include "apps/optimizer/run.hpp"
 
 #include <buda/cli/product_name.hpp>
@@ -68,6 +69,7 @@ cli::ToolSpec tool(Options& o) {
   spec.plugins = {plugin::Kind::decomposition, plugin::Kind::policy};
   spec.declare = [&o](cli::OptionSet& set) { declare(set, o); };
   spec.inputs = [&o] { return std::vector<cli::InputFile>{{o.graph, {cli::FileKind::tensor_graph, cli::FileKind::device_graph}}}; };
+  spec.check = [&o](cli::ToolHost& host) { return check(o, host); };
   spec.run = [&o](cli::ToolHost& host) { return run(o, host); };
   spec.products = [&o] {
     std::string path = output_path(o);

@@ -5,6 +5,7 @@
 #include "apps/profiler/page.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/cli/signals.hpp>
 #include <buda/image/archive.hpp>
 
 #include <filesystem>
@@ -88,7 +89,10 @@ Result<void> show(Dashboard dashboard, const Options& o, const Outside& outside,
     if (found == files.end()) return {.status = 404, .body = "there is no such file in the profile\n"};
     return {.type = serve::content_type(path == "/" ? ".html" : path), .body = found->second};
   };
-  service.ready = [&](int port) { host.log(0, cat("http://", o.address, ':', port, "/ shows the dashboard; Ctrl-C ends it")); };
+  service.ready = [&](int port) {
+    cli::end_well_when_interrupted();
+    host.log(0, cat("http://", o.address, ':', port, "/ shows the dashboard; Ctrl-C ends it"));
+  };
   return outside.serve(service);
 }
 

@@ -4,6 +4,7 @@
 #include "apps/reportify/pages.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/cli/signals.hpp>
 #include <buda/diag/format.hpp>
 
 #include <algorithm>
@@ -56,7 +57,10 @@ Result<void> serve_report(const Options& o, const serve::Serve& serve, Host& hos
   service.address = o.address;
   service.port = static_cast<int>(o.port);
   service.answer = [&](const std::string& path) { return answer_to(path, o.folder, host); };
-  service.ready = [&](int port) { host.log(0, cat("http://", o.address, ':', port, "/ shows ", o.folder, "; Ctrl-C ends it")); };
+  service.ready = [&](int port) {
+    cli::end_well_when_interrupted();
+    host.log(0, cat("http://", o.address, ':', port, "/ shows ", o.folder, "; Ctrl-C ends it"));
+  };
   return serve(service);
 }
 

@@ -355,7 +355,10 @@ class Runner {
     if (const auto* fixed = target_->describe()) return *fixed;
     auto device = device::load_device(host_, name);
     if (!device)
-      for (auto& d : device.failure().diagnostics()) d.hint = "name the device with --device NAME|FILE";
+      for (auto& d : device.failure().diagnostics()) {
+        d.fault = Fault::input;  // of the image or the netlist
+        d.hint = "name the device with --device NAME|FILE";
+      }
     return device;
   }
 

@@ -38,7 +38,10 @@ Result<void> collect(io::FileSystem& fs, const std::string& folder, const std::s
 Result<device::DeviceDescriptor> descriptor(const Options& o, const host_plan::HostPlan& plan, Host& host) {
   auto device = device::load_device(host, o.device.empty() ? plan.device : o.device);
   if (!device && o.device.empty())
-    for (auto& d : device.failure().diagnostics()) d.hint = "name the descriptor with --device FILE";
+    for (auto& d : device.failure().diagnostics()) {
+      d.fault = Fault::input;  // of the plan
+      d.hint = "name the descriptor with --device FILE";
+    }
   if (!device) return device;
   if (device->arch != plan.arch)
     return input_error("TP003", {},

@@ -20,6 +20,7 @@ void declare_common(OptionSet& set, CommonOptions& common, bool version_is_v) {
   set.path("config", common.config, "FILE", "read options from a YAML or JSON map");
   set.texts("set", common.set, "KEY=VALUE", "set any option, also a plugin's (policy.NAME.OPTION=VALUE)");
   set.flag("print-config", common.print_config, "print the options in effect and exit");
+  set.flag("check-options", common.check_options, "check the options and their values, read no input, and exit");
   set.choice("list-plugins", common.list_plugins, {"text", "json"}, "list the plugins, and those that were rejected, and exit");
   set.path("list-options", common.list_options, "FILE", "write this tool's own options to FILE as JSON and exit; - is standard output");
   set.texts("plugin", common.plugin, "FILE", "load this plugin");

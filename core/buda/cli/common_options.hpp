@@ -20,6 +20,7 @@ struct CommonOptions {
   std::string config;
   std::vector<std::string> set;
   bool print_config = false;
+  bool check_options = false;
   std::string list_plugins;  // "", "text" or "json"
   std::string list_options;  // a file; empty: not asked for
   std::vector<std::string> plugin;

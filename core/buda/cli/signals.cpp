@@ -14,6 +14,7 @@ namespace buda::cli {
 namespace {
 
 const char* program_name = "";
+volatile std::sig_atomic_t ends_well = 0;
 // A handler must not run on the stack whose overflow is the reason for it.
 alignas(16) char alternate_stack[64 * 1024];
 
@@ -27,6 +28,7 @@ extern "C" void on_interrupt(int signal) {
   if (io::interrupt_processes(signal)) return;
   io::remove_temporary_files();
   say("\n");
+  if (ends_well != 0) ::_exit(kOk);
   say(program_name);
   say(": error: interrupted; no partial product was left\n");
   ::_exit(kInterrupted);
@@ -70,7 +72,10 @@ void install_signal_handlers(const char* program) {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) handle(signal, on_crash, SA_ONSTACK | static_cast<int>(SA_RESETHAND));
 #endif
-  handle(SIGPIPE, SIG_IGN, 0);
+  // Writing tells of it instead: nobody reads, a file is larger than the limit.
+  for (int signal : {SIGPIPE, SIGXFSZ}) handle(signal, SIG_IGN, 0);
 }
+
+void end_well_when_interrupted() { ends_well = 1; }
 
 }  // namespace buda::cli

@@ -120,6 +120,11 @@ Result<void> check_depfile(const CommonOptions& common, const ToolSpec& spec) {
   return success();
 }
 
+bool is_regular(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(path, error);
+}
+
 // Asked before the work, too: minutes of it would be lost on a product that has no place.
 Result<void> check_products(const ToolSpec& spec, const std::string& timeline, io::FileSystem& fs) {
   Failure failure;
@@ -133,10 +138,15 @@ Result<void> check_products(const ToolSpec& spec, const std::string& timeline, i
     if (path == io::kStdStream) continue;
     const std::string folder = std::filesystem::path(path).parent_path().string();
     if (fs.is_directory(path)) failure.add(input_error("IO002", {path}, cat("cannot be written: ", io::error_text(EISDIR))));
-    if (folder.empty() || fs.is_directory(folder) || !missing.insert(folder).second) continue;
-    Diagnostic d = input_error("IO002", {path}, cat("cannot be written: ", io::error_text(ENOENT)));
-    d.hint = cat("there is no folder '", folder, "'; make it, or give another name with -o");
-    failure.add(std::move(d));
+    if (!folder.empty() && !fs.is_directory(folder)) {
+      if (!missing.insert(folder).second) continue;
+      Diagnostic d = input_error("IO002", {path}, cat("cannot be written: ", io::error_text(ENOENT)));
+      d.hint = cat("there is no folder '", folder, "'; make it, or give another name with -o");
+      failure.add(std::move(d));
+    } else if (!path.starts_with("/dev/") && (is_regular(path) || !fs.exists(path))) {
+      // Tried, for rights are not all that writing takes. Nothing of it stays.
+      if (auto tried = fs.create(path); !tried) failure.add(std::move(tried).failure());
+    }
   }
   if (!failure.empty()) return failure;
   return success();
@@ -182,6 +192,12 @@ Result<ParsedOptions> parse_arguments(Session& s, const std::vector<std::string>
   return parse_command_line(arguments, set, environment_value, s.fs);
 }
 
+// A tool that has no plugins of its own, as the driver, starts others that have.
+std::vector<plugin::Kind> listed_kinds(const ToolSpec& spec) {
+  if (!spec.plugins.empty()) return spec.plugins;
+  return {plugin::Kind::frontend, plugin::Kind::decomposition, plugin::Kind::policy, plugin::Kind::target};
+}
+
 Result<void> run_session(Session& s, const std::vector<std::string>& arguments) {
   CommonOptions common;
   OptionSet set;
@@ -225,13 +241,15 @@ Result<void> run_session(Session& s, const std::vector<std::string>& arguments) 
     for (const auto& [name, texts] : values.all())
       for (const auto& text : texts) host.common_arguments.insert(host.common_arguments.end(), {"--set", cat(owner, '.', name, '=', text)});
   if (timeline) timeline->stage("loading plugins");
-  BUDA_TRY(plugin::load_plugins(search_path(common, host.bin_dir), s.spec.plugins, host.plugins, host));
+  const std::vector<plugin::Kind> kinds = common.list_plugins.empty() ? s.spec.plugins : listed_kinds(s.spec);
+  BUDA_TRY(plugin::load_plugins(search_path(common, host.bin_dir), kinds, host.plugins, host));
   if (!common.list_plugins.empty()) {
-    std::string text =
-        common.list_plugins == "json" ? plugin::list_json(host.plugins, s.spec.plugins) : plugin::list_text(host.plugins, s.spec.plugins);
+    std::string text = common.list_plugins == "json" ? plugin::list_json(host.plugins, kinds) : plugin::list_text(host.plugins, kinds);
     return s.fs.write(std::string(io::kStdStream), text);
   }
   BUDA_TRY(plugin::check_options(host.plugins, s.spec.plugins, host.plugin_options));
+  if (s.spec.check) BUDA_TRY(s.spec.check(host));
+  if (common.check_options) return success();
   BUDA_TRY(check_depfile(common, s.spec));
   if (!common.made_from.empty()) s.terminal.set_wording(wording_about(common.made_from, s.spec));
   if (s.spec.inputs) BUDA_TRY(check_inputs(s.spec.name, s.spec.inputs(), s.fs));
@@ -253,10 +271,16 @@ Result<const ToolSpec*> choose_command(const ToolSpec& spec, std::vector<std::st
     arguments.erase(arguments.begin());
     return &command;
   }
-  if (spec.run || first == "--help" || first == "-h" || first == "--version") return &spec;
+  if (spec.run || first == "--help" || first == "-h" || first == "--version" || first.starts_with("--list-plugins")) return &spec;
   if (first.empty() || first.starts_with('-')) return usage_error("CL005", cat("missing command; one of: ", join(names, ", ")));
   Diagnostic d = usage_error("CL005", cat("unknown command '", first, "'; one of: ", join(names, ", ")));
-  if (auto near = nearest_word(first, names)) d.hint = cat("did you mean '", *near, "'?");
+  if (first == "help" || first == "version") {
+    d.hint = cat("did you mean '", spec.name, " --", first, "'?");
+  } else if (auto near = nearest_word(first, names)) {
+    d.hint = cat("did you mean '", *near, "'?");
+  } else if (first.find_first_of("./") != std::string::npos) {
+    d.hint = cat("did you mean '", spec.name, ' ', names.front(), ' ', first, "'?");  // a file
+  }
   return d;
 }
 
@@ -281,9 +305,17 @@ ToolSpec called_by(std::string_view name, ToolSpec spec) {
   return spec;
 }
 
+bool is_closed_pipe(const Failure& failure) {
+  const auto& all = failure.diagnostics();
+  return all.size() == 1 && all.front().code == "IO002" && all.front().loc.file == "<stdout>" &&
+         all.front().message.ends_with(io::error_text(EPIPE));
+}
+
 int finish(Terminal& terminal, const ToolSpec& spec, const Result<void>& result) {
   terminal.clear_bar();
   if (result) return kOk;
+  // Who reads the output, as `head` does, has enough of it, and wants no message.
+  if (is_closed_pipe(result.failure())) return exit_code(result.failure());
   bool usage = false;
   for (const auto& d : result.failure().diagnostics()) {
     terminal.report(d);

@@ -71,6 +71,8 @@ struct ToolSpec {
   // Declares what other tools of the suite, which this one starts, have of their own. Asked when an option is given that is declared
   // nowhere else, since it takes a process for each of them; `temporary_dir` is for their answers.
   std::function<Result<void>(OptionSet&, const std::string& bin_dir, const std::string& temporary_dir)> declare_others;
+  // Finds what is wrong with options that need no input: names of devices, policies, formats. Called before any input is read.
+  std::function<Result<void>(ToolHost&)> check;
   // The files of other tools that this one reads; those of another kind are refused before run, with the tool to run first.
   std::function<std::vector<InputFile>()> inputs;
   std::function<Result<void>(ToolHost&)> run;

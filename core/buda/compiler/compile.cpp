@@ -51,6 +51,8 @@ Result<image::Image> compile(const plugin::ModelSource& source, const CompileOpt
   if (placing.cluster.empty()) placing.cluster = options.cluster;
   BUDA_ASSIGN(auto named, device::load_device(host, options.device));
   BUDA_ASSIGN(const auto device, compiler::device_in_cluster(std::move(named), placing, host));
+  BUDA_TRY(compiler::check_optimizer_options(options.optimizer, host));
+  BUDA_TRY(compiler::check_balancer_options(device, placing, plugins, host));
   BUDA_ASSIGN(auto graph, compiler::import_model(source, options.frontend, import, plugins, host));
   compiler::OptimizeControl control;
   control.after_pass = [&](const passes::PassRun&, const graph::Graph&) { return proceed(); };

@@ -125,6 +125,20 @@ Result<void> mark_for_host(graph::Graph& graph, const OptimizerOptions& o, Host&
 
 }  // namespace
 
+Result<void> check_optimizer_options(const OptimizerOptions& o, Host& host) {
+  passes::PassContext context(host);
+  BUDA_TRY(format_options(o));
+  BUDA_TRY(read_buffer_requests(o, context));
+  Failure failure;
+  for (const std::string& name : names_in(o.cpu_fallback_ops)) {
+    graph::Graph nothing;
+    if (auto known = passes::mark_for_host(nothing, {{name}, {}}, host); !known)
+      failure.add(schema::usage_errors("cpu-fallback-ops", std::move(known).failure()));
+  }
+  if (!failure.empty()) return failure;
+  return success();
+}
+
 Result<Optimized> optimize(graph::Graph& graph, const device::DeviceDescriptor& device, const OptimizerOptions& o, const PluginSet& plugins,
                            Host& host, const OptimizeControl& control) {
   passes::PassContext context(host);

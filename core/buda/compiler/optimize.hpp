@@ -39,6 +39,9 @@ struct Optimized {
   passes::RewriteCounter rewrites;
 };
 
+// What is wrong with the options, whatever the graph: formats, rules, names of ops.
+Result<void> check_optimizer_options(const OptimizerOptions& options, Host& host);
+
 // Runs the passes that options and level ask for on a graph of tensor level, in place; `plugins` brings the decompositions. Types that the
 // graph leaves open are inferred first. Usage errors name the option. What the device cannot do is an error for each node (PA020), or with
 // CPU fallback stays in the graph for the host's processor, with a warning (PA060).

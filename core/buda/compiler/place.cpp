@@ -142,6 +142,14 @@ Result<device::DeviceDescriptor> device_in_cluster(device::DeviceDescriptor devi
   return device::in_cluster(std::move(device), cluster);
 }
 
+Result<void> check_balancer_options(const device::DeviceDescriptor& device, const BalancerOptions& o, const PluginSet& plugins,
+                                    Host& host) {
+  BUDA_TRY(policy_of(o, plugins, host));
+  BUDA_ASSIGN(const balance::BalanceOptions options, balance_options(o, device));
+  BUDA_TRY(balance::chips_in_order(options.chips, device));
+  return success();
+}
+
 Result<Placed> place(graph::Graph graph, const device::DeviceDescriptor& device, const BalancerOptions& o, const PluginSet& plugins,
                      Host& host) {
   BUDA_ASSIGN(const NamedPolicy policy, policy_of(o, plugins, host));

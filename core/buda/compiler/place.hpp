@@ -26,6 +26,10 @@ struct Placed {
 // The device with the chips of the cluster that the options name.
 Result<device::DeviceDescriptor> device_in_cluster(device::DeviceDescriptor device, const BalancerOptions& options, Host& host);
 
+// What is wrong with the options, whatever the graph: the policy and its options, chips, places of queues.
+Result<void> check_balancer_options(const device::DeviceDescriptor& device, const BalancerOptions& options, const PluginSet& plugins,
+                                    Host& host);
+
 // Places a graph of device level, of which `plugins` brings the policy, and checks the netlist as a reader of it would. The device must
 // outlive the result. An op that does not fit is reported with what it needs, what there is, and the nearest change that makes it fit.
 Result<Placed> place(graph::Graph graph, const device::DeviceDescriptor& device, const BalancerOptions& options, const PluginSet& plugins,

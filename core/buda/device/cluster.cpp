@@ -1,6 +1,7 @@
 // Reads cluster files; connects the chips where a file does not say how.
 #include <buda/device/cluster.hpp>
 
+#include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
 #include <buda/device/cluster_descriptor.hpp>
 #include <buda/io/json.hpp>
@@ -69,6 +70,20 @@ Result<void> read_file(Host& host, const std::string& path, const std::string& a
   return success();
 }
 
+Diagnostic unknown_cluster(Host& host, const std::string& name) {
+  std::vector<std::string> known;
+  if (auto files = host.fs().list(cat(host.share_dir, "/clusters")))
+    for (const std::string& file : *files)
+      if (file.ends_with(".yaml")) known.push_back(file.substr(0, file.size() - 5));
+  Diagnostic d = usage_error("DV033", cat("cluster '", name, "' is unknown; known are ", join(known, ", ")));
+  if (auto near = nearest_word(name, known)) {
+    d.hint = cat("did you mean '", *near, "'?");
+  } else {
+    d.hint = "the path of a cluster descriptor is accepted, too";
+  }
+  return d;
+}
+
 }  // namespace
 
 Result<Cluster> load_cluster(Host& host, const DeviceDescriptor& device, const std::string& name) {
@@ -76,6 +91,7 @@ Result<Cluster> load_cluster(Host& host, const DeviceDescriptor& device, const s
   if (name.empty() && !host.fs().exists(path)) path = shipped(host, device.arch);
   Cluster cluster;
   if (name.empty() && !host.fs().exists(path)) return cluster;
+  if (!is_cluster_path(name) && !host.fs().exists(path)) return unknown_cluster(host, name);
   SourceLoc loc;
   BUDA_TRY(read_file(host, path, device.arch, 0, cluster, loc));
   BUDA_TRY(check(cluster, device, loc));

@@ -23,7 +23,9 @@ std::string folder(Host& host) { return cat(host.share_dir, "/devices"); }
 
 Diagnostic unknown_device(Host& host, const std::string& name, SourceLoc loc) {
   auto known = known_devices(host);
+  const bool is_option = loc.file.empty();  // else the base of a file
   Diagnostic d = input_error("DV002", std::move(loc), "");
+  if (is_option) d.fault = Fault::usage;
   if (known.empty()) {
     d.message = cat("device '", name, "' is unknown; there are no device files in ", folder(host));
     d.hint = "name the path of a device file";

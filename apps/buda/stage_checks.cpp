@@ -1,0 +1,34 @@
+// The stages behind the importer, which works first, are called with --check-options.
+#include "apps/buda/stage_checks.hpp"
+
+#include <buda/base/text.hpp>
+#include <buda/cli/tool.hpp>
+#include <buda/io/process.hpp>
+
+namespace buda::driver {
+namespace {
+
+// The others have no options but these two have them too: the device, threads and such.
+bool has_options(const StageCommand& command) { return command.stage == "optimizer" || command.stage == "balancer"; }
+
+Diagnostic refused(const StageCommand& command, const io::ProcessResult& result) {
+  Diagnostic d = input_error("BD001", {}, cat("stage ", command.stage, " refuses its options"));
+  if (result.exit_code == cli::kUsageError) d.fault = Fault::usage;
+  if (result.exit_code == cli::kInterrupted) d.fault = Fault::interrupted;
+  return d;
+}
+
+}  // namespace
+
+Result<void> check_options_of(const std::vector<StageCommand>& commands) {
+  for (const StageCommand& command : commands) {
+    if (!has_options(command)) continue;
+    std::vector<std::string> argv = command.argv;
+    argv.insert(argv.end(), {"--check-options", "-q"});  // warnings are told when it works
+    BUDA_ASSIGN(const auto result, io::run_process(argv));
+    if (result.exit_code != 0) return refused(command, result);
+  }
+  return success();
+}
+
+}  // namespace buda::driver

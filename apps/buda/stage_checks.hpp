@@ -1,0 +1,16 @@
+// Asks stages whether their options are right, before any of them works.
+#pragma once
+
+#include "apps/buda/stages.hpp"
+
+#include <buda/diag/result.hpp>
+
+#include <vector>
+
+namespace buda::driver {
+
+// Names of devices, policies, formats and clusters, and values of options, that a later stage would refuse after minutes of work. What is
+// wrong is told by the stage; the failure has its exit code.
+Result<void> check_options_of(const std::vector<StageCommand>& commands);
+
+}  // namespace buda::driver
