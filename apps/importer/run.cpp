@@ -11,6 +11,8 @@
 #include <buda/tensor/tensor.hpp>
 #include <buda/tensor/tensor_file.hpp>
 
+#include <filesystem>
+#include <map>
 #include <optional>
 
 namespace buda::importer {
@@ -57,18 +59,35 @@ Result<NamedTensors> read_values(const std::vector<std::string>& texts, Host& ho
   return values;
 }
 
+// Ours, "I64", or that of NumPy and PyTorch, "int64".
+std::optional<DType> type_named(std::string_view name) {
+  static const std::map<std::string_view, DType> kOthers = {
+      {"bool", DType::boolean}, {"uint8", DType::u8},  {"int8", DType::i8},       {"uint16", DType::u16},  {"int16", DType::i16},
+      {"uint32", DType::u32},   {"int32", DType::i32}, {"uint64", DType::u64},    {"int64", DType::i64},   {"long", DType::i64},
+      {"float16", DType::f16},  {"half", DType::f16},  {"bfloat16", DType::bf16}, {"bf16", DType::bf16},   {"float32", DType::f32},
+      {"float", DType::f32},    {"fp32", DType::f32},  {"fp16", DType::f16},      {"float64", DType::f64}, {"double", DType::f64}};
+  if (auto type = dtype_from_name(name)) return type;
+  const auto found = kOthers.find(name);
+  return found == kOthers.end() ? std::nullopt : std::optional(found->second);
+}
+
 // "1,3,224,224" or "1,128:I64"; an empty list is the shape of one number.
-std::optional<plugin::InputShape> parse_shape(std::string_view text) {
+Result<plugin::InputShape> parse_shape(std::string_view text) {
   plugin::InputShape out;
   if (const auto colon = text.find(':'); colon != std::string_view::npos) {
-    out.dtype = dtype_from_name(text.substr(colon + 1));
-    if (!out.dtype) return std::nullopt;
+    const std::string_view name = text.substr(colon + 1);
+    out.dtype = type_named(name);
+    if (!out.dtype) {
+      std::vector<std::string> known;
+      for (DType type : all_dtypes()) known.emplace_back(dtype_name(type));
+      return usage_error("IP003", cat("option --input-shape: there is no type '", name, "'; there are ", join(known, ", ")));
+    }
     text = text.substr(0, colon);
   }
   if (text.empty()) return out;
   for (const std::string_view size : split(text, ',')) {
     const auto n = parse_int(trim(size));
-    if (!n || *n < 0) return std::nullopt;
+    if (!n || *n < 0) return usage_error("IP003", cat("option --input-shape: '", size, "' is no size"));
     out.shape.push_back(*n);
   }
   return out;
@@ -79,9 +98,12 @@ Result<std::map<std::string, plugin::InputShape>> parse_input_shapes(const std::
   Failure failure;
   for (const auto& text : texts) {
     const auto equals = text.find('=');
-    const auto shape = equals == std::string::npos || equals == 0 ? std::nullopt : parse_shape(std::string_view(text).substr(equals + 1));
+    Result<plugin::InputShape> shape =
+        equals == std::string::npos || equals == 0
+            ? usage_error("IP003", cat("option --input-shape: expected NAME=N,N,... or NAME=N,N,...:TYPE, found '", text, '\''))
+            : parse_shape(std::string_view(text).substr(equals + 1));
     if (!shape) {
-      Diagnostic d = usage_error("IP003", cat("option --input-shape: expected NAME=N,N,... or NAME=N,N,...:TYPE, found '", text, '\''));
+      Diagnostic& d = shape.failure().diagnostics().front();
       d.hint = "for example --input-shape x=1,3,224,224 or --input-shape ids=1,128:I64";
       failure.add(std::move(d));
     } else if (!shapes.emplace(text.substr(0, equals), *shape).second) {
@@ -116,6 +138,12 @@ Result<void> list_ops(const std::string& frontend, cli::ToolHost& host) {
   return host.fs().write(std::string(io::kStdStream), text);
 }
 
+bool is_pipe(const std::string& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  return !error && std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
+}
+
 }  // namespace
 
 Result<void> run(const Options& options, cli::ToolHost& host) {
@@ -135,7 +163,8 @@ Result<void> run(const Options& options, cli::ToolHost& host) {
       {host.plugins, host.plugin_options}, host);
   if (!graph) return name_later_stage(std::move(graph).failure(), source);
   host.progress("writing", 0, 0);
-  if (options.copy_tensors) graph::forget_files(*graph);
+  // What a pipe gave is gone: the graph cannot refer to it.
+  if (options.copy_tensors || is_pipe(source.path)) graph::forget_files(*graph);
   return graph::write_graph(host.fs(), *graph, output, host.write_mode);
 }
 

@@ -88,6 +88,29 @@ Result<void> check_imported(graph::Graph& graph, const std::string& frontend, co
   return checked;
 }
 
+// What a download leaves that was not the model: a pointer to it, a page that says why not, an archive around it.
+Result<void> check_download(const plugin::ModelSource& model) {
+  const std::string_view head = model.bytes.view().substr(0, 256);
+  const std::string file = place_of_model(model), page = to_lower(trim(head));
+  std::string what, hint;
+  if (head.starts_with("version https://git-lfs.github.com/spec/")) {
+    what = "is a pointer of Git LFS to the model, not the model";
+    hint = "in its repository, 'git lfs pull' fetches the model";
+  } else if (page.starts_with("<!doctype html") || page.starts_with("<html")) {
+    what = "is a web page, not a model";
+    hint = "download the model again; for files of repositories take the link that is called raw or download";
+  } else if (head.starts_with("\x1f\x8b") || head.starts_with("BZh") ||
+             head.starts_with("\xfd"
+                              "7zXZ")) {
+    what = "is compressed";
+    hint = head.starts_with("\x1f\x8b") ? "gunzip unpacks it" : head.starts_with("BZh") ? "bunzip2 unpacks it" : "unxz unpacks it";
+  }
+  if (what.empty()) return success();
+  Diagnostic d = input_error("IP006", {file}, std::move(what));
+  d.hint = std::move(hint);
+  return d;
+}
+
 }  // namespace
 
 Result<graph::Graph> import_model(const plugin::ModelSource& model, const std::string& frontend, const plugin::ImportOptions& options,
@@ -95,6 +118,7 @@ Result<graph::Graph> import_model(const plugin::ModelSource& model, const std::s
   if (model.bytes.empty()) return input_error("IP005", {place_of_model(model)}, "the file is empty; expected a model");
   std::string name = frontend;
   if (name.empty()) {
+    BUDA_TRY(check_download(model));
     BUDA_ASSIGN(name, choose_frontend(model, plugins.registries, host));
   }
   auto given = plugins.options.find(cat("frontend.", name));

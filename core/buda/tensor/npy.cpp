@@ -153,6 +153,18 @@ Result<io::Bytes> from_fortran_order(const io::Bytes& data, const Shape& shape, 
 
 }  // namespace
 
+namespace {
+
+// What can be saved in place of an array of this type; nothing where it holds no numbers.
+std::string hint_for_type(std::string_view descr) {
+  if (descr.starts_with('>')) return "save array.astype(array.dtype.newbyteorder('<'))";
+  const char kind = descr.size() > 1 ? descr[1] : ' ';
+  if (kind == 'c') return "save array.real and array.imag, as arrays of their own";
+  return kind == 'f' || kind == 'm' || kind == 'M' ? "save array.astype(numpy.float32)" : "";
+}
+
+}  // namespace
+
 Result<Tensor> parse_npy(const io::Bytes& bytes, const std::string& path) {
   auto error = [&](std::string message) { return input_error("TN020", {path}, std::move(message)); };
   std::string_view text = bytes.view();
@@ -171,7 +183,7 @@ Result<Tensor> parse_npy(const io::Bytes& bytes, const std::string& path) {
   auto dtype = dtype_from_numpy_descr(*header.descr);
   if (!dtype) {
     Diagnostic d = error(cat("elements of NumPy type '", *header.descr, "' are not supported; little-endian numbers and booleans are"));
-    d.hint = header.descr->starts_with('>') ? "save array.astype(array.dtype.newbyteorder('<'))" : "save array.astype(numpy.float32)";
+    d.hint = hint_for_type(*header.descr);
     return d;
   }
   Shape shape(std::move(*header.shape));
