@@ -11,6 +11,7 @@
 #include <buda/balance/legalize/unread_cores.hpp>
 #include <buda/balance/models/alike.hpp>
 #include <buda/balance/problem/constraints.hpp>
+#include <buda/balance/problem/l1_accumulation.hpp>
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/constraint_tags.hpp>
@@ -143,6 +144,29 @@ void apply_preferences(const ModelOptions& options, ChoiceSpace& space) {
   }
 }
 
+// Places another graph of the same ops.
+GraphTrial trial_of(const Problem& of, const SpaceOptions& asked, const Tries& works, Host& host) {
+  return [&of, &asked, &works, &host](const graph::Graph& graph, const ModelOptions& options) {
+    CollectingSink unheard;
+    Host quiet(host.fs(), unheard);
+    quiet.threads = host.threads;
+    quiet.seed = host.seed;
+    quiet.share_dir = host.share_dir;
+    std::vector<graph::NodeId> order;
+    for (const OpSpec& op : of.ops) order.push_back(op.node);
+    auto problem = make_problem(graph, order, *of.device, of.batches);
+    if (!problem) return false;
+    problem->chips = of.chips;
+    problem->dynamic_queues = of.dynamic_queues;
+    if (options.l1_accumulate) allow_l1_accumulation(*problem);
+    SpaceOptions tried = asked;
+    tried.models = options;
+    tried.explains = false;
+    const auto space = make_space(&graph, *problem, tried, works, quiet);
+    return space.ok() && works(*problem, *space);
+  };
+}
+
 }  // namespace
 
 Result<ChoiceSpace> make_space(const graph::Graph* graph, Problem& problem, const SpaceOptions& asked, const Tries& works, Host& host) {
@@ -185,7 +209,7 @@ Result<ChoiceSpace> make_space(const graph::Graph* graph, Problem& problem, cons
   }
   explain_overrides(problem, space, illegal, works, failure);
   std::vector<std::string> hints(misfits.size());
-  if (graph != nullptr) hints = remedies(*graph, problem, misfits, options, host);
+  if (graph != nullptr && asked.explains) hints = remedies(*graph, problem, misfits, options, trial_of(problem, asked, works, host), host);
   for (std::size_t i = 0; i < misfits.size(); ++i)
     failure.add(no_legal_model(problem, problem.op(misfits[i]), space.models[misfits[i].index()], std::move(hints[i])));
   if (!failure.empty()) return failure;

@@ -17,6 +17,7 @@ struct SpaceOptions {
   ModelOptions models;
   std::map<std::string, std::string> overrides;  // BalanceOptions::overrides
   SelfCut self_cut = SelfCut::none;
+  bool explains = true;  // tries what would help ops without models
 };
 
 // Models of all ops; ops without any are reported together. The problem gets what overrides say of buffers, queues where ops do not go

@@ -1,7 +1,6 @@
 // Changes of circumstances, the smallest first: grids that are turned, narrower formats, smaller results.
 #include <buda/balance/legalize/remedies.hpp>
 
-#include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
 #include <buda/diag/sink.hpp>
 #include <buda/io/process.hpp>
@@ -10,6 +9,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
 
 namespace buda::balance {
@@ -27,15 +27,15 @@ std::string literal(std::string_view name) {
 
 class Remedies {
  public:
-  Remedies(const graph::Graph& graph, const Problem& problem, const ModelOptions& options, Host& host)
-      : graph_(graph), problem_(problem), options_(options), host_(host) {}
+  Remedies(const graph::Graph& graph, const Problem& problem, const ModelOptions& options, const GraphTrial& placed, Host& host)
+      : graph_(graph), problem_(problem), options_(options), placed_(placed), host_(host) {}
 
   std::vector<std::string> run(const std::vector<OpId>& ops) {
-    open_ = ops;
+    open_ = all_ = ops;
     if (!options_.allow_transpose) turn();
     for (DataFormat format : {DataFormat::float16_b, DataFormat::bfp8_b, DataFormat::bfp4_b})
       if (problem_.device->supports(format) && !open_.empty()) narrow(format);
-    for (OpId op : open_) hints_[op] = smaller(problem_.op(op));
+    for (OpId op : open_) hints_[op] = on_host(problem_.op(op));
     std::vector<std::string> out;
     std::set<std::string> given;
     for (OpId op : ops) out.push_back(given.insert(hints_[op]).second ? hints_[op] : "");
@@ -58,6 +58,7 @@ class Remedies {
     std::vector<OpId> helped;
     for (OpId op : open_)
       if (fits(problem_.op(op), turned)) helped.push_back(op);
+    if (helped.size() == all_.size() && !placed_(graph_, turned)) return;
     settle(helped, "run the balancer with --auto-transpose");
   }
 
@@ -69,6 +70,7 @@ class Remedies {
       helped = helped_by(format, ops);
     }
     if (ops.empty()) return;
+    if (ops.size() == all_.size() && !placed_(*with_format(format, ops), options_)) return;
     settle(ops, cat("run the optimizer with ", io::shell_line({"--configure-mixed-precision", rule_text(format, ops)})));
   }
 
@@ -81,43 +83,50 @@ class Remedies {
     return io::yaml_flow(rule);
   }
 
-  // Those of `ops` that have a model when the optimizer's rule is for all of them.
-  std::vector<OpId> helped_by(DataFormat format, const std::vector<OpId>& ops) const {
-    if (ops.empty()) return {};
+  // The graph after the optimizer's rule for `ops`; null where it cannot be applied.
+  std::unique_ptr<graph::Graph> with_format(DataFormat format, const std::vector<OpId>& ops) const {
     CollectingSink unheard;
     Host host(host_.fs(), unheard);
     passes::PassContext context(host);
     context.device = problem_.device;
     auto rules = passes::parse_precision_rules(rule_text(format, ops));
-    if (!rules) return {};
+    if (!rules) return nullptr;
     context.formats.rules = std::move(*rules);
-    graph::Graph changed = graph_;
-    if (!passes::run_pass(*passes::find_pass("assign-formats"), changed, context)) return {};
+    auto changed = std::make_unique<graph::Graph>(graph_);
+    if (!passes::run_pass(*passes::find_pass("assign-formats"), *changed, context)) return nullptr;
+    return changed;
+  }
+
+  // Those of `ops` that have a model when the optimizer's rule is for all of them.
+  std::vector<OpId> helped_by(DataFormat format, const std::vector<OpId>& ops) const {
+    const auto changed = ops.empty() ? nullptr : with_format(format, ops);
+    if (changed == nullptr) return {};
     std::vector<graph::NodeId> order;
     for (const OpSpec& op : problem_.ops) order.push_back(op.node);
-    const auto problem = make_problem(changed, order, *problem_.device, problem_.batches);
+    const auto problem = make_problem(*changed, order, *problem_.device, problem_.batches);
     std::vector<OpId> out;
     for (OpId op : ops)
       if (problem && fits(problem->op(op), options_)) out.push_back(op);
     return out;
   }
 
-  std::string smaller(const OpSpec& spec) const {
-    OpSpec half = spec;
-    while (half.out.rt > 1 || half.out.ct > 1) {
-      // Fewer columns first: what is cut is the weight.
-      std::int64_t& side = half.out.ct > 1 ? half.out.ct : half.out.rt;
-      side = ceil_div<std::int64_t>(side, 2);
-      if (fits(half, options_))
-        return cat("a result of ", half.out.text(), " tiles would fit: split the op, or pad it to a size with more divisors");
-    }
-    return "no format, grid or split that the balancer knows makes it fit";
+  // The last resort: no format or grid helps. Nodes of the model are what the option names.
+  std::string on_host(const OpSpec& spec) const {
+    const graph::Node& node = graph_.node(spec.node);
+    std::vector<std::string> option;
+    std::set<std::string> named;
+    for (const graph::Origin& origin : node.origins)
+      if (named.insert(origin.node).second) option.insert(option.end(), {"--cpu-fallback-nodes", origin.node});
+    if (option.empty()) return "";
+    return cat("no format or grid that the balancer knows makes it fit; the host can run it: ", io::shell_line(option));
   }
 
   const graph::Graph& graph_;
   const Problem& problem_;
   const ModelOptions& options_;
+  const GraphTrial& placed_;
   Host& host_;
+  std::vector<OpId> all_;   // without a model
   std::vector<OpId> open_;  // without a hint
   std::map<OpId, std::string> hints_;
 };
@@ -125,8 +134,8 @@ class Remedies {
 }  // namespace
 
 std::vector<std::string> remedies(const graph::Graph& graph, const Problem& problem, const std::vector<OpId>& ops,
-                                  const ModelOptions& options, Host& host) {
-  return Remedies(graph, problem, options, host).run(ops);
+                                  const ModelOptions& options, const GraphTrial& placed, Host& host) {
+  return Remedies(graph, problem, options, placed, host).run(ops);
 }
 
 }  // namespace buda::balance

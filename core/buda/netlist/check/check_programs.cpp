@@ -150,7 +150,7 @@ void check_constants(CheckContext& ctx, const Program& program) {
 }
 
 // Queues between graphs that run together are buffers between them. If nobody allocates such a queue, it keeps its content from run to run,
-// which is seldom meant.
+// which is seldom meant. What an op reads before a later one writes it, in the same graph, is a state, and keeps it on purpose.
 void check_buffers(CheckContext& ctx, const std::vector<TemporalEpoch>& epochs) {
   std::map<std::size_t, std::size_t> epoch_of;  // by graph
   for (std::size_t e = 0; e < epochs.size(); ++e)
@@ -166,6 +166,7 @@ void check_buffers(CheckContext& ctx, const std::vector<TemporalEpoch>& epochs) 
     auto producer = ctx.index.op(queue.input);
     const auto& readers = ctx.readers_of(queue.name);
     if (!producer || queue.entries <= 1 || readers.size() != 1 || allocated.count(q) != 0) continue;
+    if (const auto& reader = readers.front().op; producer->graph == reader.graph && reader.op <= producer->op) continue;
     auto from = epoch_of.find(producer->graph), to = epoch_of.find(readers.front().op.graph);
     if (from == epoch_of.end() || to == epoch_of.end() || from->second != to->second) continue;
     ctx.queue_warning("NL633", queue, Field::input,

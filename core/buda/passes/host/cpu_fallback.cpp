@@ -381,7 +381,8 @@ class Chooser {
           "PA060", why.loc, cat("'", op, "' runs on the host", type.count == 1 ? "" : cat(" (", type.count, " nodes)"), ": ", why.message));
       d.node = why.node;
       d.notes = why.notes;
-      d.hint = why.hint;
+      // What it would have advised has happened.
+      if (why.hint.find("--enable-cpu-fallback") == std::string::npos) d.hint = why.hint;
       context_.host.report(d);
     }
     std::vector<std::string> parts;
