@@ -72,7 +72,8 @@ class Optimizer {
     if (!o_.dump_dir.empty()) BUDA_TRY(host_.fs().make_directories(o_.dump_dir));
     const compiler::PluginSet plugins{host_.plugins, host_.plugin_options};
     compiler::OptimizerOptions options = o_;
-    if (compiler::asks_for_accuracy(o_)) {
+    BUDA_ASSIGN(const bool raises, compiler::asks_for_accuracy(o_));
+    if (raises) {
       BUDA_TRY(check_accuracy_options());
       BUDA_ASSIGN(const compiler::BalancerOptions placing, trial_placement());
       BUDA_ASSIGN(options, compiler::raise_accuracy({graph, device, o_, placing, plugins, how.pipeline}, host_));

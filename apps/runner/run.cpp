@@ -5,6 +5,7 @@
 #include "apps/runner/graph.hpp"
 #include "apps/runner/inputs.hpp"
 #include "apps/runner/net_test.hpp"
+#include "apps/runner/remedy.hpp"
 #include "apps/runner/timeline.hpp"
 #include "apps/runner/watch.hpp"
 
@@ -18,6 +19,7 @@
 #include <buda/perf/products.hpp>
 #include <buda/plugin/target.hpp>
 #include <buda/runtime/bare_netlist.hpp>
+#include <buda/runtime/data_extents.hpp>
 #include <buda/runtime/merged_session.hpp>
 #include <buda/runtime/netlist_run.hpp>
 #include <buda/runtime/op_accuracy.hpp>
@@ -90,7 +92,23 @@ telemetry::Telemetry run_told(const Options& o, const std::string& target) {
   return out;
 }
 
-class Runner {
+// For runs beside the one that was asked for.
+class QuietToolHost final : public cli::ToolHost {
+ public:
+  explicit QuietToolHost(cli::ToolHost& host) : cli::ToolHost(host.fs(), sink_) {
+    plugins = host.plugins;
+    plugin_options = host.plugin_options;
+    share_dir = host.share_dir;
+    bin_dir = host.bin_dir;
+    threads = host.threads;
+    seed = host.seed;
+  }
+
+ private:
+  CollectingSink sink_;
+};
+
+class Runner {  // wide because each kind of model, and each thing that a run can tell, has a step of its own
  public:
   Runner(const Options& o, cli::ToolHost& host) : o_(o), host_(host) {}
 
@@ -119,7 +137,13 @@ class Runner {
       BUDA_TRY(write_tensors(host_.fs(), o_.dump, dumped, host_.write_mode));
     }
     BUDA_TRY(write_outputs(o_, outputs, output_order_, host_));
-    if (!o_.expect.empty()) BUDA_TRY(compare_outputs(o_, outputs, output_order_, host_));
+    if (!o_.expect.empty()) {
+      auto verdict = compare_outputs(o_, outputs, output_order_, host_);
+      if (!verdict && can_be_mended(verdict.failure()))
+        tell_remedies(
+            o_, ran_->netlist, ran_->device, [this](const Rerun& how) { return rerun(how); }, host_);
+      if (!verdict) return verdict;
+    }
     if (reference_) return compare_with_reference(tested_, test_config_, outputs, *reference_, host_);
     return success();
   }
@@ -137,9 +161,35 @@ class Runner {
     });
   }
 
+  // On golden, which computes with the formats of any netlist.
+  bool can_be_mended(const Failure& failure) const {
+    if (!ran_ || (!o_.target.empty() && o_.target != "golden") || host_.options_of(plugin::Kind::target, "golden").text("mode") == "fp32")
+      return false;
+    return std::all_of(failure.diagnostics().begin(), failure.diagnostics().end(), [](const Diagnostic& d) {
+      return d.severity != Severity::error || (d.fault == Fault::mismatch && d.code != "RN006" && d.code != "TN040");
+    });
+  }
+
+  Result<RerunResults> rerun(const Rerun& how) {
+    QuietToolHost quiet_host(host_);
+    if (how.fp32) quiet_host.plugin_options["target.golden"].set("mode", "fp32");
+    Options quiet;
+    quiet.model = o_.model, quiet.inputs = o_.inputs, quiet.device = o_.device, quiet.plan = o_.plan;
+    Runner other(quiet, quiet_host);
+    other.change_ = how.change;
+    if (how.with_ops) other.watch_.emplace(std::vector<std::string>{}, true, nullptr);
+    BUDA_ASSIGN(const auto bytes, host_.fs().read(o_.model));
+    RerunResults out;
+    BUDA_ASSIGN(out.outputs, other.run_on_target(kind_of(o_.model, bytes.view()), bytes));
+    if (how.with_ops) {
+      BUDA_ASSIGN(out.ops, other.data_of_ops(*other.watch_));
+    }
+    return out;
+  }
+
   // A second run, in fp32, tells what each op would have made without rounding.
   Result<void> write_accuracy() {
-    BUDA_ASSIGN(const NamedTensors in_formats, watch_->dumped());
+    BUDA_ASSIGN(const NamedTensors in_formats, data_of_ops(*watch_));
     host_.progress("running in fp32", 0, 0);
     Options quiet;
     quiet.model = o_.model, quiet.of_image = o_.of_image, quiet.inputs = o_.inputs, quiet.device = o_.device, quiet.plan = o_.plan;
@@ -149,8 +199,15 @@ class Runner {
     auto in_fp32 = Runner(quiet, host_).op_results();
     host_.plugin_options = given;
     if (!in_fp32) return std::move(in_fp32).failure();
-    BUDA_ASSIGN(const auto accuracy, runtime::accuracy_of(*in_fp32, in_formats, o_.model.substr(o_.model.rfind('/') + 1)));
+    BUDA_ASSIGN(const NamedTensors exact, runtime::data_only(*in_fp32, extents_));
+    BUDA_ASSIGN(const auto accuracy, runtime::accuracy_of(exact, in_formats, o_.model.substr(o_.model.rfind('/') + 1)));
     return host_.fs().write(o_.accuracy, io::json_pretty(schema::write(accuracy)), host_.write_mode);
+  }
+
+  // Without what fills up tiles.
+  Result<NamedTensors> data_of_ops(const Watch& watch) const {
+    BUDA_ASSIGN(const NamedTensors all, watch.dumped());
+    return runtime::data_only(all, extents_);
   }
 
   // What every op makes.
@@ -255,6 +312,9 @@ class Runner {
     if (model.device) BUDA_TRY(image::check_same_device(*model.device, device, model.path));
     if (model.uses_device()) BUDA_TRY(netlist::require_rules(model.program.netlist, device, host_));
     if (!products_.files.empty()) model.products = std::move(products_);
+    if (change_) change_(model.program.netlist);
+    if (watch_) extents_ = runtime::data_extents(model.program.netlist, model.plan, model.parameters);
+    if (!o_.expect.empty()) ran_ = Ran{model.program.netlist, device};
     BUDA_ASSIGN(auto session, runtime::Session::open(std::move(model), used_target(), device, host_));
     return run_session(*session);
   }
@@ -385,8 +445,15 @@ class Runner {
   std::optional<Watch> watch_;
   runtime::Products products_;  // of --streams
   runtime::TestConfig test_config_;
-  netlist::Netlist tested_;                // with --test
-  std::optional<NamedTensors> reference_;  // what --test expects
+  std::map<std::string, runtime::DataExtent> extents_;  // of a model's ops, where they are watched
+  struct Ran {
+    netlist::Netlist netlist;
+    device::DeviceDescriptor device;
+  };
+  std::optional<Ran> ran_;                         // a model, with --expect
+  std::function<void(netlist::Netlist&)> change_;  // of a run beside another one
+  netlist::Netlist tested_;                        // with --test
+  std::optional<NamedTensors> reference_;          // what --test expects
   std::unique_ptr<runtime::Target> target_;
   std::vector<runtime::TimedCall> calls_;  // with --timeline
   std::unique_ptr<runtime::Target> timed_;

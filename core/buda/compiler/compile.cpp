@@ -59,7 +59,8 @@ Result<image::Image> compile(const plugin::ModelSource& source, const CompileOpt
   graph = graph::renumbered(graph);
   BUDA_TRY(proceed());
   compiler::OptimizerOptions optimizer = options.optimizer;
-  if (compiler::asks_for_accuracy(optimizer)) {
+  BUDA_ASSIGN(const bool raises, compiler::asks_for_accuracy(optimizer));
+  if (raises) {
     const std::optional<passes::Pipeline> standard;
     BUDA_ASSIGN(optimizer, compiler::raise_accuracy({graph, device, options.optimizer, placing, plugins, standard}, host));
     BUDA_TRY(proceed());

@@ -192,7 +192,9 @@ TEST_F(Accuracy, RaisesWhatHoldsTheFloorAndNoMore) {
   const auto raised = raise(graph);
   ASSERT_TRUE(raised) << message(raised.failure());
   EXPECT_FALSE(raised->mixed_precision.empty());
-  EXPECT_FALSE(asks_for_accuracy(*raised));
+  const auto asks = asks_for_accuracy(*raised);
+  ASSERT_TRUE(asks);
+  EXPECT_FALSE(*asks);
   EXPECT_TRUE(raised->calibrate.empty());
   for (const std::string& rule : raised->mixed_precision)
     EXPECT_EQ(rule.find("fc"), std::string::npos) << "the product loses next to nothing: " << rule;
@@ -239,6 +241,11 @@ TEST_F(Accuracy, NeedsInputs) {
   const auto raised = raise(cancelling());
   ASSERT_FALSE(raised);
   EXPECT_EQ(raised.failure().diagnostics().front().code, "OZ020");
+}
+
+TEST_F(Accuracy, InputsNeedAFloor) {
+  optimizer_.accuracy = 0;
+  EXPECT_FALSE(asks_for_accuracy(optimizer_));
 }
 
 }  // namespace

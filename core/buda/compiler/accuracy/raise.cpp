@@ -81,6 +81,13 @@ std::vector<Raise> possible_raises(const device::DeviceDescriptor& device, bool 
   return out;
 }
 
+std::vector<Raise> raises_of_all(const device::DeviceDescriptor& device) {
+  const bool has_full = device.features.fp32_accumulate && device.supports(DataFormat::float32);
+  const DataFormat format = has_full ? DataFormat::float32 : DataFormat::float16;
+  if (!device.supports(format)) return {};
+  return {{{}, format, format, {}}, {MathFidelity::hifi4, format, format, {}}};
+}
+
 bool is_floating_source(const graph::Graph& graph, const Node& node, std::size_t input) {
   const Node& source = graph.node(node.inputs()[input].source.node);
   if (source.is_op() && source.op() != graph::kToDevice) return false;

@@ -29,6 +29,9 @@ struct Raise {
 
 // All that can be tried on a device, from the cheapest to the dearest. `has_blocks`: some value is in block floating point.
 std::vector<Raise> possible_raises(const device::DeviceDescriptor& device, bool has_blocks);
+// What can be asked of all ops and values alike: Float32; on a device that does not accumulate in it Float16, which has three bits more
+// than Float16_b, and of which the trial tells whether its range suffices.
+std::vector<Raise> raises_of_all(const device::DeviceDescriptor& device);
 bool has_block_floats(const graph::Graph& graph);
 
 // Without what the node has already, or has no use of: the fidelity of an op that does not multiply, a narrower format than its own.

@@ -195,18 +195,14 @@ class Raising {
     return out;
   }
 
-  // All in Float32 alike: where that is what it takes, or costs less than single raises, between which formats change.
+  // All alike: where that is what it takes, or costs less than single raises, between which formats change.
   Result<void> try_all_alike() {
     if (best_ && best_->cycles <= base_.cycles) return success();
-    const std::vector<Raise> raises = possible_raises(setting_.device, false);
-    const bool has_full = std::any_of(raises.begin(), raises.end(), [](const Raise& r) { return r.output == DataFormat::float32; });
-    for (const bool fidelity : {false, true}) {
-      if (!has_full) break;
-      Raise all{{}, DataFormat::float32, DataFormat::float32, {}};
-      if (fidelity) all.fidelity = graph::MathFidelity::hifi4;
+    for (const Raise& all : raises_of_all(setting_.device)) {
       BUDA_ASSIGN(auto trial, attempt({rule_for_all(all)}, TrialKind::other));
       if (!trial) continue;
       log_trial("all ops raised", *trial);
+      if (!trial->score.holds && (!nearest_ || trial->score.loss < nearest_->score.loss)) nearest_ = *trial;
       if (!trial->score.holds || (best_ && trial->cycles >= best_->cycles)) continue;
       best_ = std::move(*trial);
       all_alike_ = all;
@@ -230,11 +226,11 @@ class Raising {
   }
 
   Failure cannot_reach() {
-    Diagnostic d =
-        input_error("OZ022", {},
-                    cat("accuracy ", real_text(floor_), " cannot be reached on device '", setting_.device.name,
-                        "': ", nearest_ ? cat("the best of ", trials_, " trials has ", nearest_->score.text()) : "no raise fits the device",
-                        ", output '", (nearest_ ? nearest_->score : base_.score).output, "'"));
+    Diagnostic d = input_error(
+        "OZ022", {},
+        cat("accuracy ", real_text(floor_), " cannot be reached on device '", setting_.device.name,
+            "': ", nearest_ ? cat("the best of ", trials_, " trials has ", nearest_->score.text()) : "nothing that it can raise fits",
+            ", output '", (nearest_ ? nearest_->score : base_.score).output, "'"));
     d.fault = Fault::mismatch;
     const auto most = std::max_element(losses_.begin(), losses_.end(), [](const OpLoss& a, const OpLoss& b) { return a.loss < b.loss; });
     if (most != losses_.end() && most->loss > 0)
@@ -248,7 +244,7 @@ class Raising {
     all.insert(all.end(), rules.begin(), rules.end());
     if (!out.accuracy_rules.empty()) BUDA_TRY(host_.fs().write(out.accuracy_rules, rules_text(all), host_.write_mode));
     if (!out.accuracy_rules.empty() && !rules.empty())
-      host_.log(0, cat("accuracy: ", out.accuracy_rules, " has the rules: --config ", out.accuracy_rules));
+      host_.log(1, cat("accuracy: ", out.accuracy_rules, " has the rules: --config ", out.accuracy_rules));
     out.mixed_precision = texts_of(all);
     out.accuracy = 0;
     out.calibrate = out.expect = out.accuracy_rules = "";
@@ -273,7 +269,13 @@ class Raising {
 
 }  // namespace
 
-bool asks_for_accuracy(const OptimizerOptions& options) { return options.accuracy > 0; }
+Result<bool> asks_for_accuracy(const OptimizerOptions& o) {
+  if (o.accuracy > 0 || (o.calibrate.empty() && o.expect.empty() && o.accuracy_rules.empty())) return o.accuracy > 0;
+  const char* given = !o.calibrate.empty() ? "calibrate" : !o.expect.empty() ? "expect" : "accuracy-rules";
+  Diagnostic d = usage_error("OZ020", cat("option --", given, " has no effect without --accuracy"));
+  d.hint = "--accuracy 0.99";
+  return d;
+}
 
 Result<OptimizerOptions> raise_accuracy(const TrialSetting& setting, Host& host) {
   if (setting.optimizer.calibrate.empty())

@@ -12,7 +12,8 @@
 
 namespace buda::compiler {
 
-bool asks_for_accuracy(const OptimizerOptions& options);
+// OZ020: options that have no effect without `accuracy`.
+Result<bool> asks_for_accuracy(const OptimizerOptions& options);
 
 // The optimizer's options of the setting with rules of mixed precision in place of `accuracy`, `calibrate` and `expect`: compiling with
 // them is all that is left to do. Written to `accuracy_rules`, where that is given. Says what it raised, and what that costs. OZ020:
