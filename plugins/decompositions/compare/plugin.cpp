@@ -14,7 +14,8 @@
 // Exact for infinities, and where a difference is no denormal in the format that the device subtracts in: numbers that a 16-bit format
 // cannot tell apart are equal. Comparisons with a NaN of the model's inputs or constants are false; later there is none (rule.hpp).
 // To the matrix unit 0 times an infinity or NaN is 0, so that `where` has nothing of what it did not select
-// (docs/internals/special-values.md). Integers are exact up to 2^24 (whole_numbers.cpp, whole_division.cpp).
+// (docs/internals/special-values.md). Integers are those that exact-integers leaves to the device
+// (whole_numbers.cpp).
 #include "rules.hpp"
 
 #include <buda/plugin/plugin.hpp>
@@ -166,6 +167,5 @@ BUDA_PLUGIN(.name = "compare", .version = "1.0", .description = "comparisons, lo
   conversion.produces.push_back("round");
   conversion.matches = converts;
   registrar.add_decomposition(rule(std::move(conversion)));
-  for (auto* rules : {&buda::compare::whole_number_rules, &buda::compare::whole_division_rules})
-    for (auto& spec : rules()) registrar.add_decomposition(rule(std::move(spec)));
+  for (auto& spec : buda::compare::whole_number_rules()) registrar.add_decomposition(rule(std::move(spec)));
 }

@@ -5,7 +5,7 @@
 //                                             counts = the sum over places of E_0 E_1 … E_(n-1)
 //   result                                    counts × a matrix that brings each gram to its column, times its weight
 //
-// Numbers are exact up to 2^24.
+// Numbers are as small as the device compares exactly (exact-integers).
 #include <buda/graph/graph.hpp>
 
 #include "rules.hpp"

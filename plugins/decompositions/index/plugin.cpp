@@ -8,8 +8,8 @@
 //
 // Lookups by indices that the model computes are in lookups.cpp, the way back in scatters.cpp, and n-grams in ngrams.cpp.
 //
-// Indices are numbers in F32, exact up to 2^24. Equal is what the format cannot tell apart (see plugin `compare`), so that in a 16-bit
-// format argmax may give an earlier one of two nearly equal elements.
+// Indices are numbers in F32, or digits where they are large (digit_parts.hpp). Equal is what the format cannot tell apart (see plugin
+// `compare`), so that in a 16-bit format argmax may give an earlier one of two nearly equal elements.
 #include "rules.hpp"
 
 #include <buda/graph/graph.hpp>

@@ -6,7 +6,7 @@
 //           the padding, which picks an element inside, changes nothing
 //   index = place + places (sample * channels + channel); counted column by column through a comparison of places
 //
-// Equal is what the format cannot tell apart (plugin `compare`). Indices are numbers in F32, below 2^24.
+// Equal is what the format cannot tell apart (plugin `compare`). Indices are numbers in F32, as many as the device compares exactly (exact-integers).
 #include "rules.hpp"
 
 #include <buda/graph/editor.hpp>

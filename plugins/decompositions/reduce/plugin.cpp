@@ -4,7 +4,7 @@
 //   reduce_prod(x), at most 64 long   halves multiplied with one another until one is left, axis by axis
 //   without keep_dims                 with it, then a reshape
 //   over leading axes of four or more [w, z, r, c] -> [w, z r c], reduced over the first axis: chips work through w one after the other
-//   maximum, minimum of integers in F32, exact up to 2^24
+//   maximum, minimum of integers in F32
 #include <buda/graph/graph.hpp>
 #include <buda/plugin/plugin.hpp>
 #include <buda/plugin/rule.hpp>

@@ -1,0 +1,179 @@
+// exact-integers: what stays on the device means what it meant, and what would be rounded is not left there.
+#include "values.hpp"
+
+#include <buda/graph/placement.hpp>
+#include <buda/passes/integers/digit_parts.hpp>
+#include <buda/passes/integers/integer_range.hpp>
+
+namespace buda::passes {
+namespace {
+
+using Dims = std::vector<std::int64_t>;
+
+struct IntegerCase {
+  std::string op;
+  std::vector<Shape> shapes;
+  DType dtype = DType::i32;
+  IntegerRange first, others;
+  graph::AttrMap attrs = {};
+  bool on_device = true;
+};
+
+std::ostream& operator<<(std::ostream& out, const IntegerCase& c) {
+  return out << c.op << ' ' << dtype_name(c.dtype) << ' ' << c.first.text() << ", " << c.others.text();
+}
+
+// Numbers of a range, its ends and neighbours of the ends among them.
+Tensor numbers_of(const IntegerRange& range, const Shape& shape, DType dtype, std::uint64_t seed) {
+  Rng rng(seed);
+  std::vector<std::int64_t> v(static_cast<std::size_t>(*shape.volume()));
+  for (std::int64_t& x : v) {
+    const auto width = static_cast<std::uint64_t>(range.most - range.least) + 1;
+    x = range.least + static_cast<std::int64_t>(rng.below(width));
+  }
+  if (!v.empty()) v.front() = range.least;
+  if (v.size() > 1) v.back() = range.most;
+  return Tensor(shape, std::move(v)).cast(dtype);
+}
+
+bool is_computed_on_host(const Graph& graph) {
+  for (const NodeId id : graph.ids())
+    if (const Node& n = graph.node(id); n.is_op() && graph::on_host(n) && !n.tags.contains(kDigits)) return true;
+  return false;
+}
+
+class Integers : public testing::TestWithParam<IntegerCase> {};
+
+TEST_P(Integers, AreExact) {
+  const IntegerCase& c = GetParam();
+  for (const bool wide : {true, false}) {
+    Bench bench;
+    bench.device = wide ? wormhole_like() : grayskull_like();
+    bench.context.decompositions = &plugin_decompositions();
+    Builder b("g");
+    NamedTensors inputs;
+    std::vector<Edge> edges;
+    for (std::size_t i = 0; i < c.shapes.size(); ++i) {
+      const std::string name = cat('x', i);
+      const IntegerRange& range = i == 0 ? c.first : c.others;
+      const ValueRef x = b.input(name, c.shapes[i], c.dtype);
+      b.node(x).tags[kValueRange] = cat(range.least, ':', range.most);
+      edges.emplace_back(x);
+      inputs.emplace(name, numbers_of(range, c.shapes[i], c.dtype, 7 + i));
+    }
+    const ValueRef y = called(b, "y", b.op(c.op, edges, c.attrs));
+    for (std::uint32_t port = 0; port < b.node(y).outputs.size(); ++port) b.output(cat("out", port), ValueRef(y.node, port));
+    Graph graph = finished(b);
+    const NamedTensors before = evaluated(graph, inputs);
+    bench.run(kExactIntegers, graph);
+    for (const auto& [name, tensor] : evaluated(graph, inputs)) EXPECT_EQ(tensor, before.at(name)) << c << " " << name;
+    if (wide) EXPECT_EQ(is_computed_on_host(graph), !c.on_device) << c;
+    bench.run(kDecompose, graph);
+    for (const auto& [name, tensor] : evaluated(graph, inputs)) EXPECT_EQ(tensor, before.at(name)) << c << " decomposed " << name;
+  }
+}
+
+constexpr IntegerRange kSmall{-100, 100}, kOperand{-2047, 2047}, kIds{0, 50256}, kLarge{-1000000, 1000000}, kHuge{-2000000000, 2000000000};
+
+INSTANTIATE_TEST_SUITE_P(Compared, Integers,
+                         testing::Values(IntegerCase{"equal", {{7, 13}, {13}}, DType::i32, kIds, kIds},
+                                         IntegerCase{"less", {{7, 13}, {13}}, DType::i64, kLarge, kLarge},
+                                         IntegerCase{"greater", {{7, 13}, {7, 13}}, DType::i64, kOperand, kLarge},
+                                         IntegerCase{"less_equal", {{7, 13}, {}}, DType::u16, {0, 65535}, {0, 65535}},
+                                         IntegerCase{"greater_equal", {{7, 13}, {7, 1}}, DType::i64, kHuge, kSmall},
+                                         IntegerCase{"equal", {{7, 13}, {13}}, DType::i32, kHuge, kHuge, {}, false}));
+
+INSTANTIATE_TEST_SUITE_P(Computed, Integers,
+                         testing::Values(IntegerCase{"add", {{37}, {37}}, DType::i32, kIds, kIds},
+                                         IntegerCase{"subtract", {{37}, {37}}, DType::i32, kIds, kOperand},
+                                         IntegerCase{"add", {{37}, {37}}, DType::u8, {0, 255}, {0, 255}},
+                                         IntegerCase{"subtract", {{37}, {37}}, DType::i16, {-32768, 32767}, {-32768, 32767}},
+                                         IntegerCase{"add", {{37}, {37}}, DType::u16, {0, 65535}, {0, 65535}},
+                                         IntegerCase{"add", {{37}, {37}}, DType::i32, {-2147483648LL, 2147483647}, kHuge, {}, false},
+                                         IntegerCase{"multiply", {{37}, {37}}, DType::i32, {0, 45}, {-45, 45}},
+                                         IntegerCase{"multiply", {{37}, {37}}, DType::i32, {-2047, 2047}, {0, 1}},
+                                         IntegerCase{"multiply", {{37}, {37}}, DType::u8, {0, 255}, {0, 255}, {}, false},
+                                         IntegerCase{"negative", {{37}}, DType::i32, kIds, {}},
+                                         IntegerCase{"abs", {{37}}, DType::i64, kLarge, {}},
+                                         IntegerCase{"maximum", {{37}, {37}}, DType::i32, kLarge, kIds},
+                                         IntegerCase{"minimum", {{37}, {37}}, DType::i32, kOperand, kIds},
+                                         IntegerCase{"clip", {{37}}, DType::i32, kIds, {}, {{"min", 3000.0}, {"max", 40001.0}}},
+                                         IntegerCase{"relu", {{37}}, DType::i32, kLarge, {}},
+                                         IntegerCase{"shift_left", {{37}, {37}}, DType::i32, kSmall, {0, 11}, {}, false}));
+
+INSTANTIATE_TEST_SUITE_P(Divided, Integers,
+                         testing::Values(IntegerCase{"divide", {{99}, {99}}, DType::i32, kOperand, {-9, 9}},
+                                         IntegerCase{"divide", {{99}, {99}}, DType::i64, kOperand, kOperand},
+                                         IntegerCase{"divide", {{99}, {99}}, DType::u8, {0, 255}, {0, 255}},
+                                         IntegerCase{"remainder", {{99}, {99}}, DType::i64, kOperand, kSmall},
+                                         IntegerCase{"remainder", {{99}, {99}}, DType::i8, {-128, 127}, {-9, 9}},
+                                         IntegerCase{"modulo", {{99}, {99}}, DType::i16, kOperand, kSmall},
+                                         IntegerCase{"modulo", {{99}, {}}, DType::i32, {0, 2000}, {64, 64}},
+                                         IntegerCase{"divide", {{99}, {99}}, DType::i32, kIds, kSmall, {}, false},
+                                         IntegerCase{"power", {{99}, {99}}, DType::i32, {-5, 5}, {0, 5}, {}, false}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Moved, Integers,
+    testing::Values(IntegerCase{"transpose", {{7, 13}}, DType::i32, kIds, {}, {{"perm", Dims{1, 0}}}},
+                    IntegerCase{"concatenate", {{7, 13}, {7, 5}}, DType::i32, kOperand, kIds, {{"dim", std::int64_t{1}}}},
+                    IntegerCase{
+                        "pad", {{7, 13}}, DType::i32, kIds, {}, {{"before", Dims{1, 0}}, {"after", Dims{0, 2}}, {"value", -3001.0}}},
+                    IntegerCase{"gather", {{97, 3}, {11}}, DType::i64, {0, 96}, {-97, 96}, {{"dim", std::int64_t{0}}}},
+                    IntegerCase{"gather", {{3001, 3}, {11}}, DType::i64, kIds, {-3001, 3000}, {{"dim", std::int64_t{0}}}},
+                    IntegerCase{"gather_elements", {{5, 2999}, {5, 3}}, DType::i64, kSmall, {-2999, 2998}, {{"dim", std::int64_t{1}}}},
+                    IntegerCase{"reshape", {{7, 13}}, DType::i64, kHuge, {}, {{"shape", Dims{91}}}, false}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Found, Integers,
+    testing::Values(IntegerCase{"argmax", {{3, 5003}}, DType::i32, kSmall, {}},
+                    IntegerCase{"argmin", {{3, 5003}}, DType::i32, kIds, {}, {{"last", true}}},
+                    IntegerCase{"argmax", {{31, 3}}, DType::i64, kLarge, {}, {{"dim", std::int64_t{0}}, {"keep_dims", false}}},
+                    IntegerCase{"topk", {{3, 41}}, DType::i32, kIds, {}, {{"k", std::int64_t{5}}}},
+                    IntegerCase{"topk", {{3, 41}}, DType::i64, kSmall, {}, {{"k", std::int64_t{3}}, {"largest", false}}},
+                    IntegerCase{"reduce_max", {{3, 41}}, DType::i32, kIds, {}, {{"dims", Dims{1}}}},
+                    IntegerCase{"reduce_min", {{3, 41}}, DType::i32, kLarge, {}, {{"dims", Dims{0}}, {"keep_dims", false}}},
+                    IntegerCase{"reduce_sum", {{3, 41}}, DType::i32, {-20, 20}, {}, {{"dims", Dims{1}}}},
+                    IntegerCase{"cumsum", {{3, 41}}, DType::i64, {0, 1}, {}},
+                    IntegerCase{"reduce_sum", {{3, 41}}, DType::i32, kIds, {}, {{"dims", Dims{1}}}, false}));
+
+TEST(ExactIntegers, NameWhatWouldKeepAnOpOnTheDevice) {
+  Bench bench;
+  Builder b("g");
+  const ValueRef ids = b.input("ids", {8}, DType::i64);
+  b.output("y", called(b, "e", b.op("equal", {ids, b.constant(50256.0, DType::i64)})));
+  Graph graph = finished(b);
+  bench.run(kExactIntegers, graph);
+  ASSERT_EQ(bench.sink.diagnostics().size(), 1u);
+  const Diagnostic& d = bench.sink.diagnostics().front();
+  EXPECT_EQ(d.code, "PA080");
+  EXPECT_NE(d.message.find("'e' (equal) runs on the host, since 'ids' may be"), std::string::npos) << d.message;
+  EXPECT_NE(d.hint.find("--value-range ids="), std::string::npos) << d.hint;
+}
+
+TEST(ExactIntegers, AreAnErrorWithoutAHost) {
+  Bench bench;
+  bench.context.fallback.enabled = false;
+  Builder b("g");
+  const ValueRef ids = b.input("ids", {8}, DType::i64);
+  b.output("y", called(b, "e", b.op("equal", {ids, b.constant(50256.0, DType::i64)})));
+  Graph graph = finished(b);
+  EXPECT_NE(bench.error(kExactIntegers, graph).find("PA080: 'e' (equal) cannot run on the device"), std::string::npos);
+}
+
+TEST(IntegerRanges, AreIntervals) {
+  const IntegerRange a{-3, 5}, b{2, 7};
+  EXPECT_EQ(a + b, (IntegerRange{-1, 12}));
+  EXPECT_EQ(a - b, (IntegerRange{-10, 3}));
+  EXPECT_EQ(a * b, (IntegerRange{-21, 35}));
+  EXPECT_EQ(without_sign(a), (IntegerRange{0, 5}));
+  EXPECT_EQ(without_sign({-7, -2}), (IntegerRange{2, 7}));
+  EXPECT_EQ(sum_of(a, 4), (IntegerRange{-12, 20}));
+  EXPECT_EQ(parse_range("-3:5"), a);
+  EXPECT_EQ(parse_range("5:-3"), std::nullopt);
+  EXPECT_EQ(parse_range("5"), std::nullopt);
+  const IntegerRange all = range_of_type(DType::i64);
+  EXPECT_EQ(all + all, all);
+}
+
+}  // namespace
+}  // namespace buda::passes
