@@ -34,7 +34,7 @@ help:
 	@echo "make wheel    the Python module for pip, in dist"
 	@echo "make sums     sums of up to a million numbers of one sign, for both architectures (some minutes)"
 	@echo "make deb      Debian packages, in build/deb          make deb-test  install them in a bare system and use them"
-	@echo "make fuzz     libFuzzer on every reader, with sanitizers; SECONDS_EACH=60"
+	@echo "make fuzz     libFuzzer on every reader, with sanitizers; SECONDS_EACH=60, or RUNS=1000000"
 
 # Asks dpkg first, so that nothing needs the network or rights where all is there already.
 deps: WANTED = $(PACKAGES)
@@ -112,12 +112,13 @@ lint: deps tools
 	python3 tests/package/headers.py c++ core build/lint/include
 	git ls-files 'core/*.cpp' 'apps/*.cpp' 'plugins/*.cpp' | xargs -P $(JOBS) -n 4 clang-tidy -p build/lint --quiet
 
-# Every reader for SECONDS_EACH seconds; what is found stays in build/fuzz/found.
+# Every reader for SECONDS_EACH seconds, or RUNS times; what is found stays in build/fuzz/found.
 SECONDS_EACH ?= 60
+RUNS ?=
 fuzz: deps tools
 	cmake --preset fuzz
 	cmake --build build/fuzz -j $(JOBS)
-	sh tests/fuzz/run.sh build/fuzz $(SECONDS_EACH)
+	sh tests/fuzz/run.sh build/fuzz $(SECONDS_EACH) $(RUNS)
 
 # The Python module with all that it needs, for pip: python3 -m venv --system-site-packages V; V/bin/pip install --no-index --no-deps dist/*.whl
 wheel: toolchain

@@ -155,6 +155,28 @@ const Machine& machine_of(const pipes::PipeGraph& graph) {
       arguments, set, [](const std::string&) { return std::nullopt; }, fs));
 }
 
+// A file of options.
+[[maybe_unused]] void fuzz_config(std::string text) {
+  std::string model, output, config;
+  std::vector<std::string> several;
+  std::int64_t level = 0;
+  double real = 0;
+  bool flag = false;
+  cli::OptionSet set;
+  set.positional("MODEL", model, "m");
+  set.path("output", output, "FILE", "o");
+  set.path("config", config, "FILE", "c");
+  set.texts("set", several, "KEY=VALUE", "s");
+  set.integer("level", level, "N", "l");
+  set.real("real", real, "R", "r");
+  set.flag("flag", flag, "f");
+  set.choice("choice", output, {"a", "b"}, "c");
+  io::MemoryFileSystem fs;
+  fs.put("c.yaml", std::move(text));
+  check(cli::parse_command_line(
+      {"m", "--config", "c.yaml"}, set, [](const std::string&) { return std::nullopt; }, fs));
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,8 +1,9 @@
 #!/bin/sh
-# Runs every fuzz target from real files: run.sh BUILD_DIR SECONDS. Inputs that break one are left in BUILD_DIR/found, and the exit code is 1.
+# Runs every fuzz target from real files: run.sh BUILD_DIR SECONDS [RUNS]; with RUNS so many runs of each, however long they take. Inputs that break one are left in BUILD_DIR/found, and the exit code is 1.
 set -u
 build=$(cd "$1" && pwd)
-seconds=$2
+limit=-max_total_time=$2
+[ -z "${3:-}" ] || limit=-runs=$3
 source=$(cd "$(dirname "$0")/../.." && pwd)
 digits=$source/share/examples/digits
 seeds=$build/seeds
@@ -46,6 +47,8 @@ seed pipegen "$overlay"/pipes.json "$source"/schemas/buda.pipes-1/*.json "$seeds
 seed blob "$overlay"/blob.json
 seed archive "$made"/*.tti
 seed command
+seed config "$source"/schemas/*/*.json "$source"/share/devices/*.yaml
+seed streams
 seed frontend_onnx "$digits"/digits.onnx
 # ONNX's own tests are small models of every operator (Debian's libonnx-testdata).
 for test in /usr/share/libonnx-testdata/data/node/test_*; do
@@ -72,7 +75,7 @@ result=0
 for target in "$build"/fuzz/fuzz_*; do
   name=${target##*/fuzz_}
   mkdir -p "$seeds/$name"
-  if "$target" -max_total_time="$seconds" -max_len=60000 -timeout=60 -rss_limit_mb=4096 -artifact_prefix="$build/found/$name-" "$seeds/$name" > "$build/found/$name.log" 2>&1; then
+  if "$target" "$limit" -max_len=60000 -timeout=60 -rss_limit_mb=4096 -artifact_prefix="$build/found/$name-" "$seeds/$name" > "$build/found/$name.log" 2>&1; then
     echo "$name: $(grep -c . "$build/found/$name.log") lines of log, $(sed -n 's/^Done \([0-9]* runs\).*/\1/p' "$build/found/$name.log"), nothing found"
   else
     echo "$name: FOUND; the end of $build/found/$name.log:"

@@ -23,8 +23,10 @@ FINE = {0, 1, 2, 3, 4}
 
 
 class Tool:
-    def __init__(self, name, source, suffix, command, product=True, product_name="product"):
+    # `place`: where the damaged input goes, for a tool that is given a folder.
+    def __init__(self, name, source, suffix, command, product=True, product_name="product", place=None):
         self.name, self.source, self.suffix, self.command, self.product, self.product_name = name, source, suffix, command, product, product_name
+        self.place = place
 
 
 def tools(work, inputs):
@@ -54,6 +56,8 @@ def tools(work, inputs):
         Tool("runner (netlist)", work / "m.yaml", ".yaml", ["runner", "IN", "--inputs", inputs, "-o", "OUT"], product_name="product.npz"),
         Tool("runner (cpu)", work / "m.graph.json", ".graph.json", ["runner", "IN", "--target", "cpu", "--inputs", inputs, "-o", "OUT"], product_name="product.npz"),
         Tool("runner (inputs)", inputs, ".npz", ["runner", work / "m.tti", "--inputs", "IN", "-o", "OUT"], product_name="product.npz"),
+        Tool("runner (streams)", m / "blob.json", "blob.json", ["runner", work / "m.tti", "--inputs", inputs, "--target", "grid", "--streams", "st", "-o", "OUT"],
+             product_name="product.npz", place="st/temporal_epoch_0/overlay/blob.json"),
         Tool("perf-analyzer", work / "times/summary.json", ".json", ["perf-analyzer", "--load", "IN"], product=False),
         Tool("profiler device", work / "times/profile_log_device.csv", ".csv", ["profiler", "device", "-i", "IN", "--no-webapp"], product=False),
         Tool("tt-smi", work / "telemetry.json", ".json", ["tt-smi", "-s", "-f", "OUT", "IN"]),
@@ -74,12 +78,13 @@ class Trial:
     def run(self, folder, beside, content=None, path=None, out=None, wrap=(), must_fail=False, cwd=None):
         source = path
         if path is None:
-            source = folder / ("in" + self.tool.suffix if self.tool.suffix.startswith(".") else self.tool.suffix)
+            source = folder / (self.tool.place or ("in" + self.tool.suffix if self.tool.suffix.startswith(".") else self.tool.suffix))
+            source.parent.mkdir(parents=True, exist_ok=True)
             source.write_bytes(content)
         for b in beside:
             if not (folder / b.name).exists():
                 shutil.copy(b, folder)
-        weights = not self.tool.suffix.startswith(".")
+        weights = not self.tool.suffix.startswith(".") and not self.tool.place
         if weights:  # the graph stays whole, and lies beside the damaged file
             shutil.copy(self.tool.command[1], folder)
         product = out or folder / self.tool.product_name
