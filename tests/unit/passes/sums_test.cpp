@@ -60,7 +60,7 @@ TEST(AssignFormats, LongSumsOfOneSignInFloat32) {
            called(b, "positive", b.matmul(b.exp(called(b, "mixed", b.matmul(x, b.parameter("more", varied({1024, 1024}, 2))))), ones)));
   b.output("y3", called(b, "of_both_signs", b.matmul(b.tanh(b.matmul(x, b.parameter("third", varied({1024, 1024}, 3)))), ones)));
   b.output("y4", called(b, "short", b.matmul(b.input("a", {32, 32}), b.constant(filled({32, 32}, 1)))));
-  Graph graph = finished(b);
+  Graph graph = finished(b), asked = graph;
   Bench bench;
   bench.run(kAssignFormats, graph);
   EXPECT_EQ(accumulator_of(graph, "unknown"), "Float32");
@@ -70,7 +70,6 @@ TEST(AssignFormats, LongSumsOfOneSignInFloat32) {
   EXPECT_EQ(accumulator_of(graph, "of_both_signs"), "Float16_b");
   EXPECT_EQ(accumulator_of(graph, "short"), "Float16_b");
 
-  Graph asked = finished(b);
   Bench other_bench;
   other_bench.context.formats.accumulate = F::float16_b;
   other_bench.run(kAssignFormats, asked);

@@ -32,9 +32,9 @@ struct SumSteps {
 double expected_error(const SumSteps& sum, int significant_bits);
 
 // Above this more bits are worth their price: three times it, which hardly any sum exceeds, is one per cent. Where the price is high,
-// because the register in 32 bits has room for a small part of a block only, one per cent is borne itself.
+// because the register in 32 bits has room for a small part of a block only, four times as much is borne.
 inline constexpr double kLargestExpectedError = 0.003;
-inline constexpr double kLargestErrorAtHighPrice = 0.01;
+inline constexpr double kLargestErrorAtHighPrice = 0.0125;
 // Whether it is, in a destination register of this 16-bit format.
 bool is_inexact_in(DataFormat accumulate, const std::optional<SumSteps>& sum, double largest_error = kLargestExpectedError);
 
