@@ -137,8 +137,8 @@ Term reduce(std::string_view op, const Term& x, std::vector<std::int64_t> dims);
 Term masked(const Term& x, const Term& mask);
 // a - b for whoever looks at the sign only: 0 for two infinities of one sign; a NaN is a number beyond the infinity of its sign.
 Term difference(const Term& a, const Term& b);
-// 1 where a > b, else 0, by two ops: a - b, clipped to [0, 1] before and after it is amplified by 2^127. Exact for infinities, which are numbers to the matrix unit,
-// and wherever the difference is no denormal, which counts as 0. A NaN counts as a number beyond infinity.
+// 1 where a > b, else 0, by two ops: a - b, clipped to [0, 1] before and after it is amplified by 2^127. Exact for infinities, which are
+// numbers to the matrix unit, and wherever the difference is no denormal, which counts as 0. A NaN counts as a number beyond infinity.
 Term above(const Term& a, const Term& b);
 Term above(const Term& a, double b);
 Term above(double a, const Term& b);

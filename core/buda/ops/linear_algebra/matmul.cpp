@@ -19,6 +19,7 @@
 #include <buda/ops/table/rules.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace buda::ops {
 namespace {
@@ -257,10 +258,36 @@ Result<Tensor> tile_rows_filled(const Tensor& bias) {
   return std::move(out).take();
 }
 
+// Sums that are NaN once more without products with 0, which the matrix unit takes for 0 whatever the other factor is.
+Result<Tensor> without_zeros_times_infinity(Tensor product, const Tensor& left, const Tensor& right, const Product& p) {
+  std::span<const float> sums = product.as<float>();
+  if (std::none_of(sums.begin(), sums.end(), [](float v) { return std::isnan(v); })) return product;
+  BUDA_ASSIGN(Buffer out, Buffer::make(DType::f32, product.shape()));
+  std::span<float> again = out.as<float>();
+  std::copy(sums.begin(), sums.end(), again.begin());
+  const Tensor sa = left.cast(DType::f32), sb = right.cast(DType::f32);
+  StridedWalk<2> walk(p.batch, {broadcast_strides(leading(p.a, 2), p.batch), broadcast_strides(leading(p.b, 2), p.batch)});
+  auto [step_a, step_b] = walk.inner_strides();
+  walk.run(0, walk.count(), [&, da = step_a, db = step_b](std::int64_t at, const auto& offsets, std::int64_t length) {
+    for (std::int64_t i = 0; i < length * p.m * p.n; ++i) {
+      float& sum = again[static_cast<std::size_t>(at * p.m * p.n + i)];
+      if (!std::isnan(sum)) continue;
+      const std::int64_t slice = i / (p.m * p.n), row = i / p.n % p.m, col = i % p.n;
+      const float* a = sa.as<float>().data() + (offsets[0] + slice * da) * p.m * p.k + row * p.k;
+      const float* b = sb.as<float>().data() + (offsets[1] + slice * db) * p.k * p.n + col;
+      sum = 0;
+      for (std::int64_t k = 0; k < p.k; ++k)
+        if (a[k] != 0 && b[k * p.n] != 0) sum += a[k] * b[k * p.n];
+    }
+  });
+  return std::move(out).take();
+}
+
 Result<std::vector<Tensor>> evaluate_device_matmul(const EvaluateCall& call) {
   if (call.attrs.boolean("identity")) return one_tensor(evaluate_device_sparse_matmul(call));
   BUDA_ASSIGN(Product p, product_of(call.inputs[0].shape(), call.inputs[1].shape()));
   BUDA_ASSIGN(Tensor out, products<float>(call.inputs[0], call.inputs[1], p, call.threads));
+  BUDA_ASSIGN(out, without_zeros_times_infinity(std::move(out), call.inputs[0], call.inputs[1], p));
   if (call.attrs.boolean("accumulate")) {
     BUDA_ASSIGN(out, accumulated(out, call.attrs.integer("z")));
   }

@@ -26,8 +26,8 @@ namespace {
 using graph::Tm;
 using graph::TmDim;
 
-// Far below what models compute with; exact in bf16 (a power of two), and, being no more negative than it must be, without danger of
-// overflow in what follows. The largest of all data in a row must be above half of it.
+// What is known of padding that was made very negative. It is an infinity, so that a row of masks only, of whatever size, has its own
+// maximum; ranges that follow are computed with a number, which is far below what models compute with.
 constexpr double kVeryNegative = -1048576;
 constexpr double kVeryNegativeF16 = -32768;
 // Which part of that number padding may add to it: beyond this it is set to zero first.
@@ -96,7 +96,7 @@ Result<Lowered> masked(OpBuilder& out, const Lowered& x, bool columns, DType dty
   if (!padding.finite || padding.most > -negative * kMostPadding) {
     BUDA_ASSIGN(result, columns ? with_column_padding(out, result, 0) : with_row_padding(out, result, 0));
   }
-  return with_added_padding(out, result, columns, negative);
+  return with_least_padding(out, result, columns, negative);
 }
 
 Result<Lowered> maximum_of_slices(OpBuilder& out, std::string_view suffix, const Lowered& given, std::int64_t group) {

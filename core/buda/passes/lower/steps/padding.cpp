@@ -7,6 +7,7 @@
 #include <buda/tensor/tensor.hpp>
 
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,8 +42,11 @@ Result<Lowered> padding_mask(OpBuilder& out, const Shape& shape, bool columns, f
   return mask;
 }
 
-Result<Lowered> combined_with_mask(OpBuilder& out, std::string_view op, const Lowered& x, bool columns, float data, float padding) {
+// `most`: what the padding of the mask is known to be no larger than.
+Result<Lowered> combined_with_mask(OpBuilder& out, std::string_view op, const Lowered& x, bool columns, float data, float padding,
+                                   double most) {
   BUDA_ASSIGN(Lowered mask, padding_mask(out, x.shape, columns, data, padding));
+  (columns ? mask.cols : mask.rows) = mask.corner = ValueRange::exactly(most);
   BUDA_ASSIGN(Lowered plain, without_transpose(out, "copy", x));
   Lowered result = after_binary(op, {}, plain, mask);
   BUDA_ASSIGN(result.source, out.op("masked", std::string(op), {plain.edge(), mask.edge()}));
@@ -67,10 +71,10 @@ Result<Lowered> with_padding(OpBuilder& out, const Lowered& x, bool columns, dou
                               "': padding that is read may hold NaN or infinities, and nothing was done about it where it was made"));
   // Next to zeros a corner that is not negative may stay: the sum with a positive number is as harmless as that number.
   if (!all_are(0) && !(now.is(0) && padding > 0 && x.corner.finite && x.corner.least >= 0)) {
-    BUDA_ASSIGN(result, combined_with_mask(out, "multiply", result, columns, 1, 0));
+    BUDA_ASSIGN(result, combined_with_mask(out, "multiply", result, columns, 1, 0, 0));
   }
   if (padding != 0) {
-    BUDA_ASSIGN(result, combined_with_mask(out, "add", result, columns, 0, static_cast<float>(padding)));
+    BUDA_ASSIGN(result, combined_with_mask(out, "add", result, columns, 0, static_cast<float>(padding), padding));
   }
   return result;
 }
@@ -80,8 +84,8 @@ Result<Lowered> with_padding(OpBuilder& out, const Lowered& x, bool columns, dou
 Result<Lowered> with_column_padding(OpBuilder& out, const Lowered& x, double padding) { return with_padding(out, x, true, padding); }
 Result<Lowered> with_row_padding(OpBuilder& out, const Lowered& x, double padding) { return with_padding(out, x, false, padding); }
 
-Result<Lowered> with_added_padding(OpBuilder& out, const Lowered& x, bool columns, double number) {
-  return combined_with_mask(out, "add", x, columns, 0, static_cast<float>(number));
+Result<Lowered> with_least_padding(OpBuilder& out, const Lowered& x, bool columns, double known) {
+  return combined_with_mask(out, "add", x, columns, 0, -std::numeric_limits<float>::infinity(), known);
 }
 
 Result<Lowered> harmless_for(OpBuilder& out, std::string_view op, const graph::AttrMap& attrs, const Lowered& x) {

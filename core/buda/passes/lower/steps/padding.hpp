@@ -12,8 +12,9 @@ namespace buda::passes {
 Result<Lowered> with_column_padding(OpBuilder& out, const Lowered& x, double padding);
 Result<Lowered> with_row_padding(OpBuilder& out, const Lowered& x, double padding);
 
-// The same data with a number added to the padding, whatever that is.
-Result<Lowered> with_added_padding(OpBuilder& out, const Lowered& x, bool columns, double number);
+// The same data with an infinity taken from the padding, whatever that is, so that no data are below it. `known` is what passes go by: a
+// number that leaves their sums finite.
+Result<Lowered> with_least_padding(OpBuilder& out, const Lowered& x, bool columns, double known);
 
 // x as an argument of a device op that must not give NaN or infinities where they would be read: padding outside of the op's domain is
 // replaced.
