@@ -49,16 +49,33 @@ void accumulate_wide(netlist::Netlist& netlist) {
   });
 }
 
-void all_wide(netlist::Netlist& netlist) {
-  accumulate_wide(netlist);
-  auto widen = [](DataFormat& format) {
-    if (is_float(format)) format = DataFormat::float32;
-  };
+void for_each_format(netlist::Netlist& netlist, const std::function<void(DataFormat&)>& change) {
   for_each_op(netlist, [&](netlist::Op& op) {
-    widen(op.out_format);
-    for (netlist::OpInput& input : op.inputs) widen(input.format);
+    for (DataFormat* format : {&op.out_format, &op.intermed_format, &op.acc_format}) change(*format);
+    for (netlist::OpInput& input : op.inputs) change(input.format);
   });
-  for (netlist::Queue& queue : netlist.queues) widen(queue.format);
+  for (netlist::Queue& queue : netlist.queues) change(queue.format);
+}
+
+void all_wide(netlist::Netlist& netlist) {
+  for_each_format(netlist, [](DataFormat& format) {
+    if (is_float(format)) format = DataFormat::float32;
+  });
+}
+
+bool has_block_floats(const netlist::Netlist& netlist) {
+  bool out = false;
+  netlist::Netlist copy = netlist;
+  for_each_format(copy, [&](DataFormat& format) { out = out || is_bfp(format); });
+  return out;
+}
+
+// What they are by default.
+void without_blocks(netlist::Netlist& netlist) {
+  for_each_format(netlist, [](DataFormat& format) {
+    if (is_bfp(format)) format = exponent_family(format) == ExponentFamily::a ? DataFormat::float16 : DataFormat::float16_b;
+  });
+  for_each_op(netlist, [](netlist::Op& op) { op.fidelity = std::max(op.fidelity, netlist::MathFidelity::hifi3); });
 }
 
 // What an op's results lack of a correlation of 1 with those in fp32; nothing where it is not defined.
@@ -100,27 +117,34 @@ std::vector<std::string> worst_ops(const netlist::Netlist& netlist, const std::m
 }  // namespace
 
 std::vector<Remedy> remedies(const netlist::Netlist& netlist, const device::DeviceDescriptor& device) {
-  std::vector<Remedy> all = {{"--default-math-fidelity HiFi4", most_faithful}};
+  using Change = void (*)(netlist::Netlist&);
+  struct Step {
+    std::string options;
+    std::vector<Change> changes;
+  };
+  std::vector<Step> steps = {{"", {}}, {"--default-math-fidelity HiFi4", {most_faithful}}};
   if (device.features.fp32_accumulate && device.supports(DataFormat::float32)) {
-    auto with_both = [](void (*wide)(netlist::Netlist&)) {
-      return [wide](netlist::Netlist& n) {
-        most_faithful(n);
-        wide(n);
-      };
-    };
-    all.push_back({"--default-accumulate-df Float32", accumulate_wide});
-    all.push_back({"--default-accumulate-df Float32 --default-math-fidelity HiFi4", with_both(accumulate_wide)});
-    all.push_back({"--default-df Float32", all_wide});
-    all.push_back({"--default-df Float32 --default-math-fidelity HiFi4", with_both(all_wide)});
+    steps.push_back({"--default-accumulate-df Float32", {accumulate_wide}});
+    steps.push_back({"--default-accumulate-df Float32 --default-math-fidelity HiFi4", {accumulate_wide, most_faithful}});
+    steps.push_back({"--default-df Float32", {all_wide}});
+    steps.push_back({"--default-df Float32 --default-math-fidelity HiFi4", {all_wide, most_faithful}});
   }
+  // Options of mixed precision that ask for block floating point have the last word over those of all ops.
+  const bool blocks = has_block_floats(netlist);
   std::vector<Remedy> out;
   std::vector<netlist::Netlist> seen = {netlist};
-  for (Remedy& remedy : all) {
+  for (const Step& step : steps) {
+    auto change = [changes = step.changes, blocks](netlist::Netlist& n) {
+      if (blocks) without_blocks(n);
+      for (const Change each : changes) each(n);
+    };
     netlist::Netlist changed = netlist;
-    remedy.change(changed);
+    change(changed);
     if (std::find(seen.begin(), seen.end(), changed) != seen.end()) continue;
     seen.push_back(std::move(changed));
-    out.push_back(std::move(remedy));
+    const std::string without = blocks ? "without options and rules that ask for block floating point (--amp-level, --amp-light)" : "";
+    const std::string with = step.options.empty() ? "" : cat("with ", step.options);
+    out.push_back({cat(without, without.empty() || with.empty() ? "" : ", and ", with), change});
   }
   return out;
 }
@@ -145,7 +169,7 @@ void tell_remedies(const Options& o, const netlist::Netlist& netlist, const devi
   for (const Remedy& remedy : remedies(netlist, device)) {
     const auto tried = rerun({.change = remedy.change});
     if (!tried || !is_as_expected(tried->outputs)) continue;
-    Diagnostic d = note("RN010", {}, cat("tried on this netlist: compiled with ", remedy.options, " the outputs are as expected"));
+    Diagnostic d = note("RN010", {}, cat("tried on this netlist: compiled ", remedy.options, " the outputs are as expected"));
     d.hint = chosen;
     host.report(d);
     return;

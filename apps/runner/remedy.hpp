@@ -28,7 +28,7 @@ struct RerunResults {
 
 // Options of the compiler by which formats, fidelity or accumulation are raised, and what they do to a netlist.
 struct Remedy {
-  std::string options;
+  std::string options;  // "with --default-df Float32"
   std::function<void(netlist::Netlist&)> change;
 };
 // Those that change something, from the cheapest to the dearest.

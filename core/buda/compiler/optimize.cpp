@@ -2,6 +2,7 @@
 #include <buda/compiler/optimize.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/compiler/accuracy/raise_accuracy.hpp>
 #include <buda/compiler/idle_options.hpp>
 #include <buda/compiler/mark_loopbacks.hpp>
 #include <buda/compiler/mark_ops.hpp>
@@ -128,6 +129,7 @@ Result<void> mark_for_host(graph::Graph& graph, const OptimizerOptions& o, Host&
 Result<void> check_optimizer_options(const OptimizerOptions& o, Host& host) {
   passes::PassContext context(host);
   BUDA_TRY(format_options(o));
+  BUDA_TRY(asks_for_accuracy(o));
   BUDA_TRY(read_buffer_requests(o, context));
   Failure failure;
   for (const std::string& name : names_in(o.cpu_fallback_ops)) {

@@ -66,7 +66,9 @@ class Losses {
 
   // What the op has made on the device; nothing where the balancer has made other ops of it.
   std::optional<Tensor> made(const Node& n) const {
-    const auto found = base_.run.ops.find(n.name());
+    const auto op = base_.ops.find(n.name());
+    if (op == base_.ops.end()) return std::nullopt;
+    const auto found = base_.run.ops.find(op->second);
     if (found == base_.run.ops.end() || found->second.shape() != n.outputs[0].shape) return std::nullopt;
     return found->second.cast(DType::f32);
   }
@@ -83,24 +85,24 @@ class Losses {
     return success();
   }
 
-  // Operands as they are on the device, those that come from outside as the model has them.
-  std::vector<Tensor> operands(const Node& n) const {
+  // Operands as they are on the device, those that come from outside as the model has them. Nothing where one of the others is not known.
+  std::optional<std::vector<Tensor>> operands(const Node& n) const {
     std::vector<Tensor> out;
     for (const graph::Edge& edge : n.inputs()) {
       const Node& source = graph_.node(edge.source.node);
-      std::optional<Tensor> there = counts(source) ? made(source) : std::nullopt;
-      out.push_back(there ? *there : reference_[source.id().index()][edge.source.port]);
+      std::optional<Tensor> there = counts(source) ? made(source) : reference_[source.id().index()][edge.source.port];
+      if (!there) return std::nullopt;
+      out.push_back(std::move(*there));
     }
     return out;
   }
 
   Result<Tensor> own_error(const Node& n) const {
     const std::optional<Tensor> there = made(n);
-    if (there) {
-      BUDA_ASSIGN(const auto right, ops::evaluate_node(n, graph::Level::device, operands(n), options_));
-      return difference(*there, right[0]);
-    }
-    return error_with(n, {});
+    const std::optional<std::vector<Tensor>> in = there ? operands(n) : std::nullopt;
+    if (!in) return error_with(n, {});
+    BUDA_ASSIGN(const auto right, ops::evaluate_node(n, graph::Level::device, *in, options_));
+    return difference(*there, right[0]);
   }
 
   // The same by the evaluation in formats, with the raise.

@@ -99,8 +99,7 @@ class Raising {
     for (const OpLoss& op : losses_) {
       std::vector<RaiseChoice> choices = {{0, op.loss}};
       for (const PossibleRaise& p : op.raises)
-        choices.push_back(
-            {raise_cost({op.name, op.type, p.raise, op.sources}, base_.netlist, base_.report, setting_.device), op.loss * p.left});
+        choices.push_back({raise_cost({op.name, op.type, p.raise, op.sources}, base_, setting_.device), op.loss * p.left});
       choices_.push_back(std::move(choices));
     }
     steps_ = raise_steps(choices_);
@@ -270,6 +269,8 @@ class Raising {
 }  // namespace
 
 Result<bool> asks_for_accuracy(const OptimizerOptions& o) {
+  if (o.accuracy > 0 && o.calibrate.empty())
+    return usage_error("OZ020", "option --accuracy needs inputs to measure it on: --calibrate INPUTS.npz");
   if (o.accuracy > 0 || (o.calibrate.empty() && o.expect.empty() && o.accuracy_rules.empty())) return o.accuracy > 0;
   const char* given = !o.calibrate.empty() ? "calibrate" : !o.expect.empty() ? "expect" : "accuracy-rules";
   Diagnostic d = usage_error("OZ020", cat("option --", given, " has no effect without --accuracy"));
@@ -277,10 +278,6 @@ Result<bool> asks_for_accuracy(const OptimizerOptions& o) {
   return d;
 }
 
-Result<OptimizerOptions> raise_accuracy(const TrialSetting& setting, Host& host) {
-  if (setting.optimizer.calibrate.empty())
-    return usage_error("OZ020", "option --accuracy needs inputs to measure it on: --calibrate INPUTS.npz");
-  return Raising(setting, host).run();
-}
+Result<OptimizerOptions> raise_accuracy(const TrialSetting& setting, Host& host) { return Raising(setting, host).run(); }
 
 }  // namespace buda::compiler

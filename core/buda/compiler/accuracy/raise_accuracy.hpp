@@ -12,12 +12,12 @@
 
 namespace buda::compiler {
 
-// OZ020: options that have no effect without `accuracy`.
+// OZ020: options that need each other.
 Result<bool> asks_for_accuracy(const OptimizerOptions& options);
 
 // The optimizer's options of the setting with rules of mixed precision in place of `accuracy`, `calibrate` and `expect`: compiling with
-// them is all that is left to do. Written to `accuracy_rules`, where that is given. Says what it raised, and what that costs. OZ020:
-// options that need each other; OZ021: names of tensors; OZ022: the floor cannot be reached.
+// them is all that is left to do. Written to `accuracy_rules`, where that is given. Says what it raised, and what that costs.
+// OZ021: names of tensors; OZ022: the floor cannot be reached.
 Result<OptimizerOptions> raise_accuracy(const TrialSetting& setting, Host& host);
 
 }  // namespace buda::compiler

@@ -42,11 +42,13 @@ double extra_bytes(const netlist::Op& op, const netlist::Op& now, const netlist:
 
 }  // namespace
 
-double raise_cost(const RaisedOp& to, const netlist::Netlist& netlist, const balance::PlacementReport& report,
-                  const device::DeviceDescriptor& device) {
+double raise_cost(const RaisedOp& to, const Trial& placed, const device::DeviceDescriptor& device) {
+  const netlist::Netlist& netlist = placed.netlist;
+  const auto name = placed.ops.find(to.name);
+  if (name == placed.ops.end()) return 1;
   for (std::size_t g = 0; g < netlist.graphs.size(); ++g)
     for (const netlist::Op& now : netlist.graphs[g].ops) {
-      if (now.name != to.name) continue;
+      if (now.name != name->second) continue;
       const netlist::Op then = raised(now, to);
       const auto fused = std::find_if(netlist.fused_ops.begin(), netlist.fused_ops.end(),
                                       [&](const netlist::FusedOp& f) { return f.id == now.attributes.fused_op_id; });
@@ -54,7 +56,7 @@ double raise_cost(const RaisedOp& to, const netlist::Netlist& netlist, const bal
       const double before = cost::kernel_cycles(now, body, device).total, after = cost::kernel_cycles(then, body, device).total;
       const double cores = static_cast<double>(now.grid.rows) * now.grid.cols;
       double out = std::max(0.0, after - before) * cores + extra_bytes(then, now, netlist) / kLinkBytes;
-      for (const balance::ReportEpoch& epoch : report.epochs)
+      for (const balance::ReportEpoch& epoch : placed.report.epochs)
         if (epoch.graph == netlist.graphs[g].name && after > static_cast<double>(epoch.interval))
           out += (after - std::max(before, static_cast<double>(epoch.interval))) * static_cast<double>(epoch.cores);
       return std::max(1.0, out);

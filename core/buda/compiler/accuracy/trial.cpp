@@ -9,6 +9,7 @@
 #include <buda/ops/device/device_layout.hpp>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace buda::compiler {
@@ -36,13 +37,24 @@ void note_sizes(const graph::Graph& graph, std::map<std::string, Shape>& sizes) 
   }
 }
 
-// Of each device op the results for one batch.
-std::map<std::string, std::int64_t> kept_results(const graph::Graph& graph) {
+// The ops of the netlist that nodes have become, where a node has become one.
+std::map<std::string, std::string> ops_of_nodes(const balance::PlacementReport& report) {
+  std::map<std::string, std::string> out;
+  std::set<std::string> several;
+  for (const balance::ReportEpoch& epoch : report.epochs)
+    for (const balance::ReportOp& op : epoch.ops)
+      if (!out.emplace(op.node, op.name).second) several.insert(op.node);
+  for (const std::string& node : several) out.erase(node);
+  return out;
+}
+
+// Of each of them the results for one batch.
+std::map<std::string, std::int64_t> kept_results(const graph::Graph& graph, const std::map<std::string, std::string>& ops) {
   std::map<std::string, std::int64_t> out;
   for (const graph::NodeId id : graph.ids()) {
     const graph::Node& n = graph.node(id);
-    if (n.is_op() && graph::level_of(graph, n) == graph::Level::device && n.outputs.size() == 1 && n.outputs[0].shape.rank() == 4)
-      out[n.name()] = n.outputs[0].shape[0];
+    const auto op = ops.find(n.name());
+    if (op != ops.end() && n.is_op() && n.outputs.size() == 1 && n.outputs[0].shape.rank() == 4) out[op->second] = n.outputs[0].shape[0];
   }
   return out;
 }
@@ -80,7 +92,8 @@ Result<std::optional<Trial>> try_rules(const TrialSetting& setting, const std::v
   out.netlist = placed->balanced.built.netlist;
   out.report = placed->balanced.report;
   BUDA_ASSIGN(auto model, compiled_model(std::move(*placed), setting.device, setting.graph.name));
-  const auto kept = keep_ops ? kept_results(out.graph) : std::map<std::string, std::int64_t>();
+  out.ops = ops_of_nodes(out.report);
+  const auto kept = keep_ops ? kept_results(out.graph, out.ops) : std::map<std::string, std::int64_t>();
   BUDA_ASSIGN(out.run, run_on_bits(model, setting.device, inputs, kept, quiet));
   BUDA_ASSIGN(out.score, score_outputs(expected, out.run.outputs, floor));
   if (!out.score.holds && kind == TrialKind::other) return std::optional<Trial>(std::move(out));

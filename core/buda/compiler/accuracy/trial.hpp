@@ -35,6 +35,7 @@ struct Trial {
   graph::Graph graph;                 // at device level, with formats
   std::map<std::string, Shape> data;  // of values by their node: the four sizes without padding, where they are known
   netlist::Netlist netlist;
+  std::map<std::string, std::string> ops;  // of the netlist, by the node that each was
   balance::PlacementReport report;
   BitsRun run;
   Score score;
