@@ -44,8 +44,8 @@ def digest(*parts):
 
 
 def identity_of_tools(build):
-    """Changes when a tool or a library is built again."""
-    files = sorted(p for folder in ("bin", "lib") for p in (build / folder).rglob("*") if p.is_file())
+    """Changes when a tool, a library or a plugin is built again."""
+    files = sorted(p for pattern in ("bin/*", "lib/*.so*", "lib/buda/**/*.so") for p in build.glob(pattern) if p.is_file())
     return digest(*(f"{p} {p.stat().st_size} {p.stat().st_mtime_ns}" for p in files))
 
 
