@@ -47,7 +47,8 @@ void log_losses(const std::vector<OpLoss>& losses, Host& host) {
 }
 
 void log_raised(const std::vector<RaisedOp>& raised, std::size_t ops, Host& host) {
-  host.log(0, cat("accuracy: ", raised.size(), " of ", ops, ops == 1 ? " op is raised:" : " ops are raised:"));
+  host.log(0,
+           cat("accuracy: ", raised.size(), " of ", ops, ops == 1 ? " op" : " ops", raised.size() == 1 ? " is raised:" : " are raised:"));
   std::map<std::string, std::vector<std::string>> kinds;
   for (const RaisedOp& op : raised) kinds[op.raise.text()].push_back(op.name);
   for (auto& [kind, names] : kinds) {
