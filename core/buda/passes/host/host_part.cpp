@@ -7,6 +7,7 @@
 #include <buda/graph/placement.hpp>
 #include <buda/graph/value.hpp>
 #include <buda/ops/device/device_layout.hpp>
+#include <buda/passes/lower/lowering_tags.hpp>
 
 #include <algorithm>
 #include <functional>
@@ -171,6 +172,7 @@ Edge HostPart::device_edge(const Edge& edge, std::int32_t segment) {
     made.outputs = {*whole_.type(v)};
     made.origins = source.origins;
     made.loc = source.loc;
+    if (source.tags.contains(kExact)) made.tags[kExact] = "";
     // Equal values of several segments are not the same.
     if (segments_ > 1) made.tags[graph::kSegment] = cat(segment);
     entering_.push_back({v, std::move(name)});

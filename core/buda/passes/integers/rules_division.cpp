@@ -26,7 +26,8 @@ class Division {
   // Of the divisor's size in numbers other than 0; 0 where the divisor may be 0 counts as 1, with which nothing is wrong that is not 0
   // later.
   Quotient divided(ValueRef dividend, ValueRef divisor, std::int64_t largest_divisor, std::int64_t largest_quotient) {
-    Quotient out{d_.number(0), dividend};
+    const ValueRef zero = d_.number(0);
+    Quotient out{b_.multiply(zero, dividend), dividend};
     const auto bits = std::bit_width(static_cast<std::uint64_t>(largest_quotient));
     for (int i = bits - 1; i >= 0; --i) {
       const ValueRef place = d_.number(std::int64_t{1} << i);
@@ -79,7 +80,10 @@ enum class Wanted { quotient, remainder, modulo };
 ValueRef division(ops::Builder& b, IntegerStep& s, Wanted wanted) {
   Division by(b, s);
   const IntegerRange of_a = s.range(0), of_b = s.range(1);
-  const ValueRef x = by.number(0);
+  const Shape& shape = s.result().shape;
+  const ValueRef given = by.number(0);
+  // Where no quotient has a bit, nothing else brings the operands to one shape.
+  const ValueRef x = s.type(0).shape == shape ? given : b.broadcast(given, shape);
   const ValueRef y = by.number(1);
   const ValueRef size = by.size_of(x, of_a);
   const ValueRef divisor = by.size_of(y, of_b);
