@@ -102,7 +102,11 @@ class Remedies {
     const auto changed = ops.empty() ? nullptr : with_format(format, ops);
     if (changed == nullptr) return {};
     std::vector<graph::NodeId> order;
-    for (const OpSpec& op : problem_.ops) order.push_back(op.node);
+    for (const OpSpec& op : problem_.ops) {
+      // In other formats a movement may take other ops; then there is no model of this problem's.
+      if (!changed->contains(op.node)) return {};
+      order.push_back(op.node);
+    }
     const auto problem = make_problem(*changed, order, *problem_.device, problem_.batches);
     std::vector<OpId> out;
     for (OpId op : ops)
