@@ -136,6 +136,7 @@ class Toolchain(unittest.TestCase):
     def test_the_first_error_and_its_hint(self):
         text = "m.onnx: warning: slow\nm.onnx: error: too large [BL011]\nhint: make it smaller\nm.onnx: error: other [ON001]\n"
         self.assertEqual(toolchain.first_error(text), ("too large [BL011]", "make it smaller"))
+        self.assertEqual(toolchain.first_error("error: no operator [TF030]\nimporter: note: op type X\n"), ("no operator [TF030]", "op type X"))
         self.assertEqual(toolchain.first_error("Killed\n"), ("Killed", None))
         self.assertEqual(toolchain.first_error(""), ("no message", None))
 

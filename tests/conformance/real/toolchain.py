@@ -20,12 +20,13 @@ class Outcome:
 
 
 def first_error(text):
-    """The first line with an error, without what precedes the word, and the first hint that follows; the last line where there is no error."""
+    """The first line with an error, without what precedes the word, and the first hint that follows, or note; the last line where there is no error."""
     lines = text.strip().splitlines()
     errors = [index for index, line in enumerate(lines) if re.search(r"\berror: ", line)]
     if not errors:
         return (lines[-1] if lines else "no message"), None
-    hints = [line.split("hint: ", 1)[1] for line in lines[errors[0] + 1:] if line.startswith("hint: ")]
+    later = lines[errors[0] + 1:]
+    hints = [line.split(word, 1)[1] for word in ("hint: ", "note: ") for line in later if word in line]
     return lines[errors[0]].split("error: ", 1)[1], (hints[0] if hints else None)
 
 
