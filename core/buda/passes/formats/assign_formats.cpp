@@ -269,7 +269,8 @@ class Formats {
   }
 
   void split_movements() {
-    const std::size_t split = keep_whole_movements(graph_, order_);
+    const std::size_t split =
+        keep_whole_movements(graph_, order_, device_.features.fp32_accumulate && device_.supports(DataFormat::float32));
     if (split == 0) return;
     report_.rewrites += split;
     order_ = device_nodes(graph_);

@@ -55,8 +55,15 @@ Edge ones_for(GraphEditor& editor, const ValueType& type) {
   return edge;
 }
 
-Parts parts_of(GraphEditor& editor, graph::ValueRef x) {
-  const ValueType type = *editor.graph().type(x);
+// The format of parts: the last bit of a small Float16 would be a denormal, which registers do not hold.
+ValueType part_type(ValueType type, bool in_float32) {
+  if (in_float32) type.format = DataFormat::float32;
+  return type;
+}
+
+Parts parts_of(GraphEditor& editor, graph::ValueRef x, bool in_float32) {
+  const ValueType given = *editor.graph().type(x), type = part_type(given, in_float32);
+  if (given.format != type.format) x = editor.add("wide", "nop", {x}, {type});
   const Edge ones = ones_for(editor, type);
   const NodeId high = editor.add("high", "multiply", {x, ones}, {type});
   return {high, editor.add("low", "subtract", {x, high}, {type})};
@@ -64,7 +71,7 @@ Parts parts_of(GraphEditor& editor, graph::ValueRef x) {
 
 }  // namespace
 
-std::size_t keep_whole_movements(Graph& graph, const std::vector<NodeId>& nodes) {
+std::size_t keep_whole_movements(Graph& graph, const std::vector<NodeId>& nodes, bool in_float32) {
   std::map<graph::ValueRef, Parts> parts;
   std::size_t count = 0;
   for (NodeId id : nodes) {
@@ -72,14 +79,15 @@ std::size_t keep_whole_movements(Graph& graph, const std::vector<NodeId>& nodes)
     GraphEditor editor(graph, id);
     const Edge picks = graph.node(id).inputs()[0], x = graph.node(id).inputs()[1];
     auto found = parts.find(x.source);
-    if (found == parts.end()) found = parts.emplace(x.source, parts_of(editor, x.source)).first;
+    if (found == parts.end()) found = parts.emplace(x.source, parts_of(editor, x.source, in_float32)).first;
     // What the packer does to the result comes after the sum.
     graph::AttrMap moves, packs;
     for (const auto& [name, value] : graph.node(id).attrs) (name == "identity" || name == "slices" ? moves : packs)[name] = value;
-    const std::vector<ValueType> types = graph.node(id).outputs;
+    const ValueType whole = graph.node(id).outputs[0];
+    const std::vector<ValueType> types{part_type(whole, in_float32)};
     const NodeId high = editor.add("moved", "matmul", {picks, Edge(found->second.high, x.tms)}, types, moves);
     const NodeId low = editor.add("moved_low", "matmul", {picks, Edge(found->second.low, x.tms)}, types, moves);
-    editor.replace(id, editor.add("whole", "add", {high, low}, types, packs));
+    editor.replace(id, editor.add("whole", "add", {high, low}, {whole}, packs));
     ++count;
   }
   return count;

@@ -19,7 +19,8 @@
 
 namespace buda::passes {
 
-// Among these nodes, whose values have formats. The new ones get the formats of what they move, too. Gives the number of movements.
-std::size_t keep_whole_movements(graph::Graph& graph, const std::vector<graph::NodeId>& nodes);
+// Among these nodes, whose values have formats. The parts are in Float32 if the device computes in it, else in the format of what is moved.
+// Gives the number of movements.
+std::size_t keep_whole_movements(graph::Graph& graph, const std::vector<graph::NodeId>& nodes, bool in_float32);
 
 }  // namespace buda::passes
