@@ -20,6 +20,8 @@ namespace {
 
 constexpr std::size_t kMaxTrials = 24;         // of the search
 constexpr std::size_t kMaxCheaperTrials = 12;  // of other choices for what it has found
+// Of the cycles of the model as it was.
+constexpr double kAcceptedMore = 0.01;
 // Ops with less of the loss are not worth a trial of their own.
 constexpr double kNotableShare = 0.02;
 // Of the loss that the floor allows, so that estimates which are a little off need no further trial.
@@ -159,7 +161,7 @@ class Raising {
   // Estimates of costs and losses are a little off, and placements differ: other choices for single ops, those first that are estimated to
   // save most.
   Result<void> cheapen() {
-    for (std::size_t k = 0; k < kMaxCheaperTrials && best_->cycles > base_.cycles;) {
+    for (std::size_t k = 0; k < kMaxCheaperTrials && costs_more();) {
       const std::optional<Chosen> next = cheaper_choice();
       if (!next) return success();
       BUDA_TRY(verdict_on(*next));
@@ -167,6 +169,9 @@ class Raising {
     }
     return success();
   }
+
+  // So much more that further trials are worth their time.
+  bool costs_more() const { return static_cast<double>(best_->cycles) > static_cast<double>(base_.cycles) * (1 + kAcceptedMore); }
 
   double estimated_loss(const Chosen& chosen) const {
     double out = 0;
@@ -196,7 +201,7 @@ class Raising {
 
   // All alike: where that is what it takes, or costs less than single raises, between which formats change.
   Result<void> try_all_alike() {
-    if (best_ && best_->cycles <= base_.cycles) return success();
+    if (best_ && !costs_more()) return success();
     for (const Raise& all : raises_of_all(setting_.device)) {
       BUDA_ASSIGN(auto trial, attempt({rule_for_all(all)}, TrialKind::other));
       if (!trial) continue;
