@@ -106,7 +106,7 @@ Result<void> check_download(const plugin::ModelSource& model) {
     hint = head.starts_with("\x1f\x8b") ? "gunzip unpacks it" : head.starts_with("BZh") ? "bunzip2 unpacks it" : "unxz unpacks it";
   }
   if (what.empty()) return success();
-  Diagnostic d = input_error("IP006", {file}, std::move(what));
+  Diagnostic d = input_error("IP007", {file}, std::move(what));
   d.hint = std::move(hint);
   return d;
 }
