@@ -118,6 +118,8 @@ Outcome corrected(const OpCall& call, Outcome computed, Outcome (*run)(const OpC
   auto* out = std::get_if<Value>(&computed);
   if (out == nullptr || out->integer()) return computed;
   if (call.op.attributes.identity) reach = Reach::anything;
+  // Of integers only the sums can be special, once they are scaled.
+  if (reach == Reach::product && call.inputs[0]->integer()) reach = Reach::place;
   const Place inputs = place_of_inputs(call.op, reach);
   bool found = any_special(SpecialTest(out->format, Place::result), *out, call.threads);
   for (const ValuePtr& in : call.inputs) found = found || any_special(SpecialTest(in->format, inputs), *in, call.threads);
