@@ -17,6 +17,8 @@ void declare(cli::OptionSet& set, Options& o) {
   set.texts("input-shape", o.input_shapes, "NAME=N,N,...[:TYPE]",
             "shape of an input, and its element type, where the model does not state them");
   set.texts("value", o.values, "NAME=FILE", "makes an input that determines shapes constant; FILE contains one tensor");
+  set.texts("value-range", o.value_ranges, "NAME=LEAST:MOST",
+            "promises that all elements of an input are in this range, which keeps ops on the device; a run checks it");
   set.choice("opt-level", o.level, {"0", "1", "2"}, "optimisation level of the optimizer").also("-O");
   set.text("policy", o.policy, "NAME", "balancer policy");
   set.real("accuracy", o.accuracy, "R",

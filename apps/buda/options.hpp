@@ -21,6 +21,7 @@ struct Options {
   std::vector<std::string> dims;
   std::vector<std::string> input_shapes;
   std::vector<std::string> values = {};
+  std::vector<std::string> value_ranges = {};
   std::string build_dir;            // where intermediate files stay; empty: nowhere
   std::string reports;              // folder of reports, in which the model has one of its own; empty: none
   std::string cache;                // folder of a store of images; empty: none

@@ -19,6 +19,9 @@ void declare(cli::OptionSet& set, Options& o) {
             "shape of an input, and its element type (F32, I64, ...), where the model does not state them");
   set.texts("value", o.values, "NAME=FILE",
             "makes an input that determines shapes constant; FILE contains one tensor (.npy, ONNX .pb, …); the graph keeps the input");
+  set.texts("value-range", o.value_ranges, "NAME=LEAST:MOST",
+            "promises that all elements of an input are in this range, which keeps on the device what it does not compute exactly for all "
+            "numbers; a run checks it");
   set.text("list-ops", o.list_ops, "FRONTEND", "list the operators that a frontend reads and exit");
   set.flag("copy-tensors", o.copy_tensors,
            "copies all weights to a file beside the graph; default: the graph refers to those that the model stores as plain bytes");

@@ -17,6 +17,7 @@ struct Options {
   bool copy_tensors = false;
   std::vector<std::string> dims;               // NAME=N
   std::vector<std::string> values = {};        // NAME=FILE
+  std::vector<std::string> value_ranges = {};  // NAME=LEAST:MOST
   std::vector<std::string> input_shapes = {};  // NAME=N,N,…[:TYPE]
 };
 

@@ -4,6 +4,7 @@
 #include <buda/base/text.hpp>
 #include <buda/compiler/import.hpp>
 #include <buda/compiler/model_name.hpp>
+#include <buda/compiler/value_ranges.hpp>
 #include <buda/graph/graph.hpp>
 #include <buda/graph/graph_file.hpp>
 #include <buda/graph/refer.hpp>
@@ -152,6 +153,7 @@ Result<void> run(const Options& options, cli::ToolHost& host) {
   BUDA_ASSIGN(auto dims, parse_dims(options.dims));
   BUDA_ASSIGN(auto values, read_values(options.values, host));
   BUDA_ASSIGN(auto shapes, parse_input_shapes(options.input_shapes));
+  BUDA_ASSIGN(const auto ranges, compiler::parse_value_ranges(options.value_ranges));
   std::string output = output_path(options);
   if (options.output.empty() && output != io::kStdStream && output == options.model)
     return usage_error("IP004", cat("the graph would overwrite the model '", options.model, "'; give another name with -o"));
@@ -162,6 +164,7 @@ Result<void> run(const Options& options, cli::ToolHost& host) {
       {.name = options.name, .dims = std::move(dims), .values = std::move(values), .input_shapes = std::move(shapes)},
       {host.plugins, host.plugin_options}, host);
   if (!graph) return name_later_stage(std::move(graph).failure(), source);
+  BUDA_TRY(compiler::mark_value_ranges(*graph, ranges));
   host.progress("writing", 0, 0);
   // What a pipe gave is gone: the graph cannot refer to it.
   if (options.copy_tensors || is_pipe(source.path)) graph::forget_files(*graph);

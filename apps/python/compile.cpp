@@ -19,6 +19,7 @@
 
 #include <filesystem>
 #include <map>
+#include <utility>
 #include <vector>
 
 namespace py = pybind11;
@@ -80,10 +81,12 @@ std::map<std::string, plugin::InputShape> shapes_of(const py::dict& given) {
   return out;
 }
 
+using ValueBounds = std::map<std::string, std::pair<std::int64_t, std::int64_t>>;  // least and largest element
+
 // Of a graph that was made in Python, or of a file.
 std::string compile_to_image(GraphMaker* graph, const std::string& model, const std::string& output, const std::string& device,
                              const std::string& frontend, const std::map<std::string, std::int64_t>& dims, const py::dict& values,
-                             const py::dict& shapes, const py::dict& options, const py::dict& more) {
+                             const py::dict& shapes, const ValueBounds& value_ranges, const py::dict& options, const py::dict& more) {
   auto environment = std::make_shared<Environment>();
   compiler::CompileOptions compile;
   compile.device = device;
@@ -91,6 +94,7 @@ std::string compile_to_image(GraphMaker* graph, const std::string& model, const 
   compile.import.dims = dims;
   compile.import.values = tensors_of(values);
   compile.import.input_shapes = shapes_of(shapes);
+  compile.value_ranges = value_ranges;
   schema::OptionSet set;
   compiler::declare(set, compile.optimizer);
   compiler::declare(set, compile.balancer);

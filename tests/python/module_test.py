@@ -126,6 +126,26 @@ class Module(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "removed"):
             backend.push("x", x[0])
 
+    def test_ranges_are_promised_and_checked(self):
+        text = """{"schema": "buda.graph/1", "name": "ids", "level": "tensor", "nodes": [
+            {"name": "ids", "op": "input", "types": [{"dtype": "I64", "shape": [5]}]},
+            {"name": "stop", "op": "constant", "value": "stop"},
+            {"name": "same", "op": "equal", "inputs": ["ids", "stop"]},
+            {"name": "out", "op": "output", "inputs": ["same"]}],
+            "tensors": [{"name": "stop", "dtype": "I64", "shape": [], "values": [50256]}]}"""
+        model, path = self.work / "ids.graph.json", str(self.work / "ids.tti")
+        model.write_text(text)
+        openbuda.compile_to_image(str(model), path, value_ranges={"ids": (0, 50256)})
+        subprocess.run([BUILD / "bin/buda", "compile", model, "-o", "ids.driver.tti", "--value-range", "ids=0:50256", "-q"], cwd=self.work, check=True)
+        self.assertEqual(pathlib.Path(path).read_bytes(), (self.work / "ids.driver.tti").read_bytes())
+        backend = openbuda.load_image(path).open_backend("golden")
+        backend.push("ids", np.array([50256, 50255, 0, 50256, 48208]))
+        self.assertIn("the element 60000 at [3]", self.refused("RT026", backend.push, "ids", np.array([0, 1, 2, 60000, 3]))["message"])
+        backend.run(1, timeout=20)
+        np.testing.assert_array_equal(backend.pop("out", timeout=20), [True, False, False, True, False])
+        self.assertEqual(self.refused("IP003", openbuda.compile_to_image, str(model), path, value_ranges={"idz": (0, 5)})["hint"], "did you mean 'ids'?")
+        self.refused("IP003", openbuda.compile_to_image, str(model), path, value_ranges={"ids": (5, 4)})
+
     def test_backend_is_pushed_and_popped_by_threads(self):
         backend = self.image.open_backend("golden", mode="fp32")
         backend.start(5)

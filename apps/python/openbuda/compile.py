@@ -7,23 +7,24 @@ from . import _native
 from .frameworks import module_of, named_shapes, samples
 from .module import PyBudaModule
 
-_ARGUMENTS = ("model", "output", "device", "frontend", "dims", "values", "options", "sample_inputs", "input_shapes")
+_ARGUMENTS = ("model", "output", "device", "frontend", "dims", "values", "options", "sample_inputs", "input_shapes", "value_ranges")
 
 
-def compile_to_image(model, output="", device="n150", frontend="", dims=None, values=None, options=None, sample_inputs=None, input_shapes=None, **more):
+def compile_to_image(model, output="", device="n150", frontend="", dims=None, values=None, options=None, sample_inputs=None, input_shapes=None, value_ranges=None, **more):
     """Compiles a model into an image; gives the image's path.
 
     `model` is a file, the folder of a SavedModel of TensorFlow, a PyBudaModule, a torch.nn.Module, a torch.jit.ScriptModule, or an ONNX ModelProto.
     `sample_inputs` are arrays or tensors, by place (a tuple, a list, or the only one) or by name (a dictionary): modules are compiled for their shapes
     and types, and so are files, for which they are given by name. `input_shapes` gives shapes only: {"x": (1, 3, 224, 224)}, or with a type
     {"tokens": ((7, 16), "I64")}, as --input-shape does. `dims` and `values` are those of --dim and --value.
+    `value_ranges` promises that all elements of inputs are in a range, {"ids": (0, 50256)}, as --value-range does: a run checks it.
     Options are those of the optimizer and the balancer, as keywords or, where a name is no identifier (op.NAME.grid), in the dictionary `options`.
     """
     shapes = dict(input_shapes or {})
 
     def compiled(source, path, output=str(output)):
         try:
-            return _native.compile_to_image(source, path, output, device, frontend, dims or {}, values or {}, shapes, options or {}, more)
+            return _native.compile_to_image(source, path, output, device, frontend, dims or {}, values or {}, shapes, value_ranges or {}, options or {}, more)
         except _native.Error as error:
             for name in more:
                 near = difflib.get_close_matches(name, _ARGUMENTS, 1, 0.75)

@@ -10,6 +10,7 @@
 #include <buda/compiler/optimize.hpp>
 #include <buda/compiler/place.hpp>
 #include <buda/compiler/settings.hpp>
+#include <buda/compiler/value_ranges.hpp>
 #include <buda/device/cluster.hpp>
 #include <buda/device/label.hpp>
 #include <buda/device/load.hpp>
@@ -54,6 +55,7 @@ Result<image::Image> compile(const plugin::ModelSource& source, const CompileOpt
   BUDA_TRY(compiler::check_optimizer_options(options.optimizer, host));
   BUDA_TRY(compiler::check_balancer_options(device, placing, plugins, host));
   BUDA_ASSIGN(auto graph, compiler::import_model(source, options.frontend, import, plugins, host));
+  BUDA_TRY(compiler::mark_value_ranges(graph, options.value_ranges));
   compiler::OptimizeControl control;
   control.after_pass = [&](const passes::PassRun&, const graph::Graph&) { return proceed(); };
   graph = graph::renumbered(graph);

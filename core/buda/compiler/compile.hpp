@@ -19,6 +19,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #pragma GCC visibility push(default)
@@ -41,6 +42,8 @@ struct CompileOptions {
   std::string cluster;           // the same of a cluster; empty: that of the device
   std::string frontend;          // empty: the one that recognises the model
   plugin::ImportOptions import;  // an empty name: that of the model's file
+  // What is promised of inputs, by name: their least and largest element. A run checks it.
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> value_ranges;
   OptimizerOptions optimizer;
   BalancerOptions balancer;
   std::map<std::string, schema::OptionValues> plugins;  // options of single plugins, by "kind.name"

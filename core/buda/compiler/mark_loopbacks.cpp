@@ -4,6 +4,8 @@
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/graph.hpp>
+#include <buda/graph/input_range.hpp>
+#include <buda/graph/loopback.hpp>
 #include <buda/io/yaml.hpp>
 #include <buda/passes/queues/past_cache.hpp>
 
@@ -58,9 +60,21 @@ Result<void> loop_back(graph::Graph& graph, NodeId input, NodeId output, Host& h
   return success();
 }
 
-}  // namespace
+// What is promised of what the user gives says nothing about what the steps make of it, and nobody checks that.
+void forget_ranges(graph::Graph& graph, Host& host) {
+  for (NodeId id : graph.inputs()) {
+    graph::Node& n = graph.node(id);
+    if (!n.tags.contains(graph::kLoopback) || !n.tags.contains(graph::kValueRange)) continue;
+    n.tags.erase(graph::kValueRange);
+    Diagnostic d = warning("OZ011", n.loc,
+                           cat("option --value-range has no effect on input '", n.name(), "', which is output '", n.tags[graph::kLoopback],
+                               "' of the previous step: its elements are not known to be in the range"));
+    d.node = n.name();
+    host.report(d);
+  }
+}
 
-Result<void> mark_loopbacks(graph::Graph& graph, const OptimizerOptions& o, Host& host) {
+Result<void> tie_outputs(graph::Graph& graph, const OptimizerOptions& o, Host& host) {
   Failure failure;
   auto handle = [&](Result<void> done) {
     if (!done) failure.add(std::move(done).failure());
@@ -86,6 +100,14 @@ Result<void> mark_loopbacks(graph::Graph& graph, const OptimizerOptions& o, Host
         warning("OZ007", {},
                 "option --enable-link-past-cache-ios: no input and output of the graph look like a cache; --loopback-outputs names them"));
   for (const graph::Loopback& l : found) BUDA_TRY(loop_back(graph, l.input, l.output, host));
+  return success();
+}
+
+}  // namespace
+
+Result<void> mark_loopbacks(graph::Graph& graph, const OptimizerOptions& o, Host& host) {
+  BUDA_TRY(tie_outputs(graph, o, host));
+  forget_ranges(graph, host);
   return success();
 }
 

@@ -9,7 +9,8 @@
 namespace buda::compiler {
 
 // Tags inputs (graph/loopback.hpp) as --loopback-outputs and --enable-link-past-cache-ios say, and tells what the latter found. OZ008: a
-// pair that is not written INPUT=OUTPUT, names what the graph does not have, or does not fit.
+// pair that is not written INPUT=OUTPUT, names what the graph does not have, or does not fit. A range (graph/input_range.hpp) is taken from
+// such an input, with a warning (OZ011).
 Result<void> mark_loopbacks(graph::Graph& graph, const OptimizerOptions& options, Host& host);
 
 }  // namespace buda::compiler

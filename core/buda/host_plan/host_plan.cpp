@@ -28,7 +28,9 @@ const schema::Record<PlanTensor>& describe(const PlanTensor*) {
                     "steps from the model's tensor to the queue's (inputs), or from the queue's to the model's (outputs)")
           .optional("loopback", &PlanTensor::loopback, "of an input: the output whose value it has from the second step on")
           .optional("fixed_value", &PlanTensor::fixed_value,
-                    "of an input: the value that was fixed when the model was imported, which another one given at run time contradicts");
+                    "of an input: the value that was fixed when the model was imported, which another one given at run time contradicts")
+          .optional("value_range", &PlanTensor::value_range,
+                    "of an input of numbers: LEAST:MOST, the range that all elements given at run time have to be in");
   return record;
 }
 

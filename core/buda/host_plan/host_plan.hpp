@@ -28,6 +28,8 @@ struct PlanTensor {
   std::string loopback = {};
   // Of an input that nothing reads, because its value was fixed when the model was imported: that value (graph/fixed_value.hpp).
   std::string fixed_value = {};
+  // Of an input of numbers: the range that all elements were promised to be in when the model was compiled (graph/input_range.hpp).
+  std::string value_range = {};
   friend bool operator==(const PlanTensor&, const PlanTensor&) = default;
 };
 

@@ -12,6 +12,7 @@
 #include <buda/runtime/device_worker.hpp>
 #include <buda/runtime/fixed_inputs.hpp>
 #include <buda/runtime/host_values.hpp>
+#include <buda/runtime/input_ranges.hpp>
 #include <buda/runtime/model_ports.hpp>
 #include <buda/runtime/open_device.hpp>
 #include <buda/runtime/port_values.hpp>
@@ -244,6 +245,7 @@ Result<void> Backend::push(const Port& input, const Tensor& batch, Timeout timeo
     return input_error("RT021", {}, cat(what, "the batch has the shape ", batch.shape().text(), ", the model's is ", input.shape.text()));
   BUDA_ASSIGN(Tensor typed, with_dtype(input, batch));
   BUDA_TRY(check_fixed_input(input, typed));
+  BUDA_TRY(check_input_range(input, typed));
   if (!input.is_read) return success();
   if (input.queue == nullptr) {
     if (parts_->host_state(input) != nullptr) {

@@ -5,6 +5,7 @@
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
 #include <buda/runtime/fixed_inputs.hpp>
+#include <buda/runtime/input_ranges.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
@@ -52,6 +53,7 @@ Result<Batches> plan(const Ports& ports, const NamedTensors& inputs) {
     }
   }
   if (auto fixed = check_fixed_inputs(ports, inputs); !fixed) failure.add(std::move(fixed).failure());
+  if (auto within = check_input_ranges(ports, inputs); !within) failure.add(std::move(within).failure());
   if (!failure.empty()) return failure;
 
   if (std::all_of(cut.begin(), cut.end(), [&](const Port* port) { return inputs.at(port->tensor->name).shape() == port->shape; }))

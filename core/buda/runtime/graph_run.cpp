@@ -4,6 +4,7 @@
 
 #include <buda/graph/fixed_value.hpp>
 #include <buda/graph/graph.hpp>
+#include <buda/graph/input_range.hpp>
 #include <buda/graph/loopback.hpp>
 #include <buda/graph/placement.hpp>
 #include <buda/ops/device/device_layout.hpp>
@@ -59,6 +60,7 @@ class GraphPorts {
     names_.push_back({});
     names_.back().name = node.name();
     names_.back().fixed_value = graph::fixed_value_of(node);
+    names_.back().value_range = graph::value_range_of(node);
     Port out;
     out.tensor = &names_.back();
     bool device = graph::level_of(graph, node) == graph::Level::device;

@@ -123,19 +123,16 @@ class IoServer {
   }
 
   Result<void> feed() {
+    NamedTensors batch;
     while (true) {
       BUDA_ASSIGN(bool there, has_next());
       if (!there) break;
-      BUDA_ASSIGN(NamedTensors batch, channel_.read(Way::in));
+      BUDA_ASSIGN(batch, channel_.read(Way::in));
       ++wanted_;
       BUDA_TRY(push(batch));
     }
-    // The last turn is filled up with zeros, whose results nobody gets.
-    NamedTensors zeros;
-    for (const Port& port : ports_.inputs) {
-      BUDA_ASSIGN(zeros[port.tensor->name], Tensor::zeros(port.dtype, port.shape));
-    }
-    while (!fails_ && pushed_ % model_.batches_per_turn != 0) BUDA_TRY(push(zeros));
+    // The last turn is filled up with the last batch again, which the inputs accept; nobody gets its further results.
+    while (!fails_ && pushed_ % model_.batches_per_turn != 0) BUDA_TRY(push(batch));
     fed_ = true;
     channel_.bell().ring();
     return success();

@@ -140,6 +140,27 @@ TEST(EquivalenceCheck, ComparesWithTheGraphBeforeAndTheFirstOutputs) {
   EXPECT_EQ(again.failure().diagnostics()[0].node, "y") << "but no node changed";
 }
 
+TEST(RandomInputs, KeepWhatIsPromised) {
+  // The least and the largest of many random numbers for an input of this range.
+  auto extremes = [](const char* range) {
+    Builder b("g");
+    b.output("o", b.input("i", {1000}, DType::i64));
+    Graph graph = finished(b);
+    graph.node(graph.find("i")).tags["value_range"] = range;
+    const Tensor numbers = random_inputs(graph, 1)->at("i");
+    const auto elements = numbers.as<std::int64_t>();
+    const auto [least, most] = std::minmax_element(elements.begin(), elements.end());
+    return cat(*least, ':', *most);
+  };
+  EXPECT_EQ(extremes("0:50256"), "0:3");
+  EXPECT_EQ(extremes("0:1"), "0:1");
+  EXPECT_EQ(extremes("2:9"), "2:5");
+  EXPECT_EQ(extremes("-9:-5"), "-8:-5");
+  EXPECT_EQ(extremes("7:7"), "7:7");
+  EXPECT_EQ(extremes("-9223372036854775808:9223372036854775807"), "0:3");
+  EXPECT_EQ(extremes("-9223372036854775808:-9223372036854775807"), "-9223372036854775808:-9223372036854775807");
+}
+
 TEST(RandomInputs, DependOnSeedAndNameOnly) {
   Builder b("g");
   auto x = b.input("x", {100}), y = b.input("y", {100});

@@ -2,6 +2,7 @@
 #include <buda/base/text.hpp>
 #include <buda/graph/fixed_value.hpp>
 #include <buda/graph/graph.hpp>
+#include <buda/graph/input_range.hpp>
 #include <buda/graph/loopback.hpp>
 #include <buda/io/memory_file_system.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
@@ -10,6 +11,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
 
 namespace buda::runtime {
 namespace {
@@ -84,6 +88,53 @@ TEST_F(GraphRunTest, AnotherValueThanTheFixedOneIsRefused) {
   const Tensor two(Shape{2, 2}, std::vector<float>{0, 0, 0, 0});
   EXPECT_EQ(failure({{"x", two}, {"rows", Tensor(Shape{2, 2}, std::vector<std::int64_t>{7, -1, 7, -1})}}), "");
   EXPECT_THAT(failure({{"x", two}, {"rows", Tensor(Shape{2, 2}, std::vector<std::int64_t>{7, -1, 7, 0})}}), testing::StartsWith("RT025"));
+}
+
+TEST_F(GraphRunTest, ElementsOutsideOfThePromisedRangeAreRefused) {
+  // The message for these elements of an input "n" of this type and range; empty where they are accepted.
+  auto message = [&](DType type, const char* range, const Tensor& given) {
+    ops::Builder b("m");
+    b.output("y", b.input("n", given.shape(), type));
+    auto graph = b.finish();
+    EXPECT_TRUE(graph);
+    graph->node(graph->find("n")).tags[graph::kValueRange] = range;
+    auto out = run_graph(*graph, {{"n", given}}, host_);
+    if (out) return std::string();
+    const Diagnostic& d = out.failure().diagnostics().front();
+    return cat(d.code, ' ', d.message, "; ", d.hint);
+  };
+  auto whole = [](std::vector<std::int64_t> v) { return Tensor(Shape{2, 2}, std::move(v)); };
+  EXPECT_EQ(message(DType::i64, "-3:7", whole({-3, 7, 0, 1})), "");
+  EXPECT_EQ(
+      message(DType::i64, "-3:7", whole({-3, 7, 8, -9})),
+      "RT026 input 'n' has the element 8 at [1, 0]; the model was compiled for elements from -3 to 7 (--value-range); if such elements "
+      "are right, compile the model with --value-range n=-9:8");
+  // Of the type of a file, too, whatever the model's is.
+  EXPECT_EQ(message(DType::i32, "0:7", whole({0, 7, 0, 1})), "");
+  EXPECT_THAT(message(DType::i32, "0:7", whole({0, 7, 0, 1LL << 40})),
+              testing::StartsWith("RT026 input 'n' has the element 1099511627776"));
+  EXPECT_THAT(message(DType::u8, "1:7", Tensor(Shape{3}, std::vector<std::uint8_t>{1, 7, 0})), testing::HasSubstr("the element 0 at [2];"));
+  EXPECT_THAT(message(DType::i64, "0:7", Tensor::scalar(std::int64_t{8})), testing::StartsWith("RT026 input 'n' is 8; the model"));
+  EXPECT_EQ(message(DType::i64, "0:7", Tensor(Shape{0, 2}, std::vector<std::int64_t>{})), "");
+  // The largest bound stands for all beyond it.
+  constexpr std::uint64_t kLargest = ~std::uint64_t{0};
+  EXPECT_EQ(message(DType::u64, "0:9223372036854775807", Tensor::scalar(kLargest)), "");
+  EXPECT_THAT(message(DType::u64, "0:7", Tensor::scalar(kLargest)), testing::EndsWith("--value-range n=0:9223372036854775807"));
+  // Of floating-point numbers, which have to be numbers.
+  auto real = [](std::vector<float> v) { return Tensor(Shape{2}, std::move(v)); };
+  const float infinity = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(message(DType::f32, "-1:1", real({-1, 1e-40f})), "");
+  EXPECT_EQ(message(DType::f32, "-9223372036854775808:9223372036854775807", real({-1e30f, 1e30f})), "");
+  EXPECT_EQ(
+      message(DType::f32, "-1:1", real({-0.5f, 1.5f})),
+      "RT026 input 'n' has the element 1.5 at [1]; the model was compiled for elements from -1 to 1 (--value-range); if such elements are "
+      "right, compile the model with --value-range n=-1:2");
+  EXPECT_THAT(message(DType::f16, "-1:1", real({0, -1.25f}).cast(DType::f16)), testing::EndsWith("--value-range n=-2:1"));
+  for (const char* range : {"-1:1", "-9223372036854775808:9223372036854775807"})
+    for (float special : {std::nanf(""), infinity, -infinity})
+      EXPECT_THAT(message(DType::f32, range, real({0, special})),
+                  testing::AllOf(testing::StartsWith("RT026"), testing::EndsWith("compile the model without a --value-range of 'n'")));
+  EXPECT_THAT(message(DType::i64, "7", whole({0, 0, 0, 0})), testing::HasSubstr("has the value_range '7', which is not LEAST:MOST"));
 }
 
 TEST_F(GraphRunTest, StateGoesFromStepToStep) {

@@ -6,6 +6,7 @@
 #include <buda/base/text.hpp>
 #include <buda/graph/fixed_value.hpp>
 #include <buda/graph/graph.hpp>
+#include <buda/graph/input_range.hpp>
 #include <buda/graph/value.hpp>
 #include <buda/ops/device/device_layout.hpp>
 
@@ -162,6 +163,7 @@ class HostPlanBuilder {
         {node.name(), std::string(dtype_name(ops::border_type(node, type.dtype))), shapes.model.dims(), q.queue.name, std::move(steps)});
     if (auto sink = problem_.source(q.source).loopback) out_.plan.inputs.back().loopback = graph_.node(problem_.sinks[*sink].node).name();
     out_.plan.inputs.back().fixed_value = graph::fixed_value_of(node);
+    out_.plan.inputs.back().value_range = graph::value_range_of(node);
     return success();
   }
 
@@ -171,6 +173,7 @@ class HostPlanBuilder {
     BUDA_ASSIGN(ops::BorderShapes shapes, border_shapes(node, type.shape));
     out_.plan.inputs.push_back({node.name(), std::string(dtype_name(ops::border_type(node, type.dtype))), shapes.model.dims(), "", {}});
     out_.plan.inputs.back().fixed_value = graph::fixed_value_of(node);
+    out_.plan.inputs.back().value_range = graph::value_range_of(node);
     return success();
   }
 

@@ -4,6 +4,7 @@
 #include <buda/base/text.hpp>
 #include <buda/graph/contents.hpp>
 #include <buda/graph/fixed_value.hpp>
+#include <buda/graph/input_range.hpp>
 #include <buda/graph/loopback.hpp>
 #include <buda/graph/placement.hpp>
 #include <buda/ops/device/device_layout.hpp>
@@ -32,6 +33,7 @@ host_plan::PlanTensor plan_tensor(const Graph& graph, const Node& n) {
   out.shape = (on_device ? ops::border_shapes(n, type->shape).model : type->shape).dims();
   if (auto tag = n.tags.find(graph::kLoopback); tag != n.tags.end()) out.loopback = tag->second;
   out.fixed_value = graph::fixed_value_of(n);
+  out.value_range = graph::value_range_of(n);
   return out;
 }
 
@@ -187,6 +189,7 @@ class Splitter {
     to.tags.erase(graph::kPlacement);
     to.tags.erase(graph::kLoopback);
     to.tags.erase(graph::kFixedValue);
+    to.tags.erase(graph::kValueRange);
   }
 
   ValueRef value_in(Made& made, ValueRef v) {

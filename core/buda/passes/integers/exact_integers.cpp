@@ -22,7 +22,9 @@
 #include <buda/passes/pipeline/standard_passes.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/graph/loopback.hpp>
 #include <buda/graph/placement.hpp>
+#include <buda/io/process.hpp>
 #include <buda/ops/table/registry.hpp>
 #include <buda/passes/host/host_part.hpp>
 
@@ -183,8 +185,8 @@ class ExactIntegers {
       const IntegerRange range = wholes_.range(edge.source);
       reason = cat("since '", graph_.node(edge.source.node).name(), "' may be ", range.text(), "; ", limit);
       const Node* input = source_input(graph_, edge.source.node);
-      if (input != nullptr && !range.within(limits_.whole()))
-        hint = cat("--value-range ", input->name(), "=0:", std::min<std::int64_t>(limits_.whole(), 65535),
+      if (input != nullptr && !range.within(limits_.whole()) && !input->tags.contains(graph::kLoopback))
+        hint = cat(io::shell_line({"--value-range", cat(input->name(), "=0:", std::min<std::int64_t>(limits_.whole(), 65535))}),
                    " keeps it on the device, if all elements are in that range");
       break;
     }

@@ -31,11 +31,9 @@ IntegerRange extremes(const Tensor& tensor) {
 std::string IntegerRange::text() const { return cat(least, " to ", most); }
 
 std::optional<IntegerRange> parse_range(std::string_view text) {
-  const auto colon = text.find(':');
-  if (colon == std::string_view::npos) return std::nullopt;
-  const auto least = parse_int(text.substr(0, colon)), most = parse_int(text.substr(colon + 1));
-  if (!least || !most || *least > *most) return std::nullopt;
-  return IntegerRange{*least, *most};
+  const auto range = graph::parse_input_range(text);
+  if (!range) return std::nullopt;
+  return IntegerRange{range->least, range->most};
 }
 
 IntegerRange range_of_type(DType type) {

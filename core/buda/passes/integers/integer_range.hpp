@@ -1,6 +1,7 @@
 // Intervals of integers: what is known of all elements of an integer or boolean value before the model runs.
 #pragma once
 
+#include <buda/graph/input_range.hpp>
 #include <buda/tensor/dtype.hpp>
 #include <buda/tensor/fwd.hpp>
 
@@ -11,8 +12,7 @@
 
 namespace buda::passes {
 
-// On an input of the model: "LEAST:MOST", what the user says of its elements; both bounds belong to it.
-inline constexpr const char* kValueRange = "value_range";
+using graph::kValueRange;
 
 // All elements lie in [least, most]. Bounds saturate: the smallest and the largest std::int64_t also stand for all beyond them.
 struct IntegerRange {
@@ -26,7 +26,7 @@ struct IntegerRange {
   friend bool operator==(const IntegerRange&, const IntegerRange&) = default;
 };
 
-// "0:50256"; nothing where that is not what the text is.
+// Of the tag kValueRange; nothing where the text is not that of a range.
 std::optional<IntegerRange> parse_range(std::string_view text);
 
 // Of an integer type, or of booleans as 0 and 1.

@@ -12,6 +12,7 @@
 #include <buda/graph/value.hpp>
 #include <buda/ops/device/device_layout.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
+#include <buda/passes/integers/integer_range.hpp>
 #include <buda/tensor/compare.hpp>
 
 #include <algorithm>
@@ -62,6 +63,27 @@ void disturb(const Node& n, std::span<Tensor> results) {
   }
 }
 
+// From 0 to 3, or as near to that as the input's range is. Of booleans both.
+Tensor random_integers(const Node& input, const Shape& shape, Rng& rng) {
+  const DType type = input.outputs[0].dtype;
+  const IntegerRange range = parse_range(graph::value_range_of(input)).value_or(range_of_type(type));
+  const std::int64_t least = range.least, most = range.most;
+  const std::int64_t steps = std::min<std::int64_t>(3, (IntegerRange{most, most} - IntegerRange{least, least}).most);
+  const std::int64_t first = std::clamp<std::int64_t>(0, least, most - steps);
+  std::vector<std::int64_t> elements(static_cast<std::size_t>(*shape.volume()));
+  for (std::int64_t& e : elements) e = first + static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(steps) + 1));
+  return Tensor(shape, std::move(elements)).cast(type);
+}
+
+// From -2 to 2 likewise.
+std::pair<double, double> interval_of_reals(const Node& input) {
+  const auto range = parse_range(graph::value_range_of(input));
+  if (!range) return {-2, 2};
+  const auto least = static_cast<double>(range->least), most = static_cast<double>(range->most);
+  const double size = std::min(4.0, most - least), first = std::clamp(-2.0, least, most - size);
+  return {first, first + size};
+}
+
 }  // namespace
 
 Result<NamedTensors> random_inputs(const Graph& graph, std::uint64_t seed) {
@@ -73,9 +95,13 @@ Result<NamedTensors> random_inputs(const Graph& graph, std::uint64_t seed) {
       if (const auto* dims = std::get_if<std::vector<std::int64_t>>(&it->second)) shape = Shape(*dims);
     BUDA_TRY(Tensor::zeros(n.outputs[0].dtype, shape));  // too large a shape is found here
     Rng rng(Fnv1a{}.add(seed).add(n.name()).value());
+    if (!is_float(n.outputs[0].dtype)) {
+      out.emplace(n.name(), random_integers(n, shape, rng));
+      continue;
+    }
     std::vector<float> elements(static_cast<std::size_t>(*shape.volume()));
-    bool real = is_float(n.outputs[0].dtype), boolean = n.outputs[0].dtype == DType::boolean;
-    for (float& e : elements) e = static_cast<float>(real ? rng.uniform(-2, 2) : static_cast<double>(rng.below(boolean ? 2 : 4)));
+    const auto [first, last] = interval_of_reals(n);
+    for (float& e : elements) e = static_cast<float>(rng.uniform(first, last));
     out.emplace(n.name(), Tensor(shape, std::move(elements)).cast(n.outputs[0].dtype));
   }
   return out;

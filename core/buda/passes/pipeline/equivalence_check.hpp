@@ -23,8 +23,8 @@ struct EquivalenceThresholds {
   double max_error = 1e-4;  // of the largest absolute value of the tensor
 };
 
-// One tensor per input of the graph: floating-point ones hold numbers from -2 to 2, integers 0 to 3. The same seed and name give the
-// same numbers.
+// One tensor per input of the graph: floating-point ones hold numbers from -2 to 2, integers 0 to 3, or as near to that as the
+// range is that the input promises. The same seed and name give the same numbers.
 Result<NamedTensors> random_inputs(const graph::Graph& graph, std::uint64_t seed);
 
 class EquivalenceCheck {

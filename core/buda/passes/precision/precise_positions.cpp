@@ -26,6 +26,7 @@
 #include <buda/graph/loopback.hpp>
 #include <buda/graph/placement.hpp>
 #include <buda/graph/value.hpp>
+#include <buda/io/process.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
@@ -231,11 +232,11 @@ class Mover {
     for (NodeId id : part)
       for (const graph::Edge& edge : graph_.node(id).inputs()) {
         const Node& from = graph_.node(edge.source.node);
-        if (from.kind() != NodeKind::input || !has_integers(from)) continue;
+        if (from.kind() != NodeKind::input || !has_integers(from) || from.tags.contains(graph::kLoopback)) continue;
         const auto range = estimates_.of(edge.source);
         const double most = range ? std::floor(range->size() * reader.tolerance / reader.operand.error) : 0;
         if (most < 1) return "";
-        return cat("--value-range ", from.name(), "=0:", static_cast<std::int64_t>(most),
+        return cat(io::shell_line({"--value-range", cat(from.name(), "=0:", static_cast<std::int64_t>(most))}),
                    " keeps it on the device, if all elements are in that range");
       }
     return "";
