@@ -166,8 +166,8 @@ Result<void> run(const Options& options, cli::ToolHost& host) {
   if (!graph) return name_later_stage(std::move(graph).failure(), source);
   BUDA_TRY(compiler::mark_value_ranges(*graph, ranges));
   host.progress("writing", 0, 0);
-  // What a pipe gave is gone: the graph cannot refer to it.
-  if (options.copy_tensors || is_pipe(source.path)) graph::forget_files(*graph);
+  // What a pipe gave is gone, and a graph, which is UTF-8, cannot hold any name: it does not refer to such files.
+  if (options.copy_tensors || is_pipe(source.path) || !is_valid_utf8(source.path)) graph::forget_files(*graph);
   return graph::write_graph(host.fs(), *graph, output, host.write_mode);
 }
 

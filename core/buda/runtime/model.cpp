@@ -47,12 +47,13 @@ Result<netlist::Netlist> netlist_of(const image::Image& image, const std::string
   return netlist::parse_netlist(image.netlist.view(), cat(path, ":", image.netlist_name), options);
 }
 
-// The graphs lie in the image with their tensors, as in a folder.
-Result<HostGraphs> host_graphs_of(const image::Image& image, const host_plan::HostPlan& plan) {
+// The graphs lie in the image with their tensors, as in a folder; messages name the image, too.
+Result<HostGraphs> host_graphs_of(const image::Image& image, const host_plan::HostPlan& plan, const std::string& path) {
   if (!runs_host_graphs(plan)) return HostGraphs();
   io::MemoryFileSystem files;
-  for (const auto& [name, data] : image.extras) files.put(name, data);
-  return load_host_graphs(files, plan, "");
+  const std::string folder = path + ':';
+  for (const auto& [name, data] : image.extras) files.put(folder + name, data);
+  return load_host_graphs(files, plan, folder);
 }
 
 // With what the chips are connected by, which stream programs are made for where there are none.
@@ -117,7 +118,7 @@ Result<Model> load_image(const std::string& path, image::Image image) {
   if (image.extras.contains(image::kDeviceMember)) {
     BUDA_ASSIGN(model.device, image::embedded_device(image, path));
   }
-  BUDA_ASSIGN(model.host_graphs, host_graphs_of(image, image.device.plan));
+  BUDA_ASSIGN(model.host_graphs, host_graphs_of(image, image.device.plan, path));
   model.text = image.netlist;
   model.plan = std::move(image.device.plan);
   model.parameters = std::move(image.parameters);
@@ -142,7 +143,7 @@ Result<MergedModel> load_models(const std::string& path, image::Image image) {
     model.plan = part.plan;
     model.plan.model = part.name;
     model.program.netlist = part_of(out.whole.program.netlist, part.prefix);
-    BUDA_ASSIGN(model.host_graphs, host_graphs_of(image, part.plan));
+    BUDA_ASSIGN(model.host_graphs, host_graphs_of(image, part.plan, path));
     for (const auto& [queue, tensor] : image.parameters)
       if (queue.starts_with(part.prefix)) model.parameters.emplace(queue, tensor);
     out.models.push_back(std::move(model));

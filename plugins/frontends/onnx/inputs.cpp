@@ -40,7 +40,8 @@ class DimResolver {
       return;
     }
     if (!type.has_shape()) {
-      refuse(value, "has no shape; save the model with one (its dimensions may be symbolic)");
+      refuse(value, "has no shape");
+      failure_.diagnostics().back().hint = cat("give it one, for example --input-shape ", value.name(), "=1,3,224,224");
       return;
     }
     Shape shape;

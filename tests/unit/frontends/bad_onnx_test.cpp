@@ -106,7 +106,7 @@ TEST_F(BadOnnx, AMisspeltInputIsSaid) {
 TEST_F(BadOnnx, InputsThatAreNoDenseTensorsOfKnownShape) {
   OnnxModel no_shape = one_node("Relu", {{2}});
   no_shape.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->clear_shape();
-  expect_refused(no_shape.bytes(), {"ON021 input 'x' has no shape"});
+  expect_refused(no_shape.bytes(), {"ON021 input 'x' has no shape\n  hint: give it one, for example --input-shape x=1,3,224,224"});
   OnnxModel sequence = one_node("Relu", {{2}});
   sequence.graph().mutable_input(0)->mutable_type()->mutable_sequence_type();
   expect_refused(sequence.bytes(), {"ON021 input 'x' is not a dense tensor"});
