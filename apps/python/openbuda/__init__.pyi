@@ -21,7 +21,8 @@ class Error(RuntimeError):
     diagnostics: list[dict[str, Any]]
 
 def compile_to_image(model: Any, output: Union[str, os.PathLike[str]] = "", device: str = "n150", frontend: str = "", dims: Optional[Mapping[str, int]] = None, values: Optional[Mapping[str, Array]] = None,
-                     options: Optional[Mapping[str, Any]] = None, sample_inputs: Optional[Inputs] = None, input_shapes: Optional[Mapping[str, Any]] = None, **more: Any) -> str:
+                     options: Optional[Mapping[str, Any]] = None, sample_inputs: Optional[Inputs] = None, input_shapes: Optional[Mapping[str, Any]] = None,
+                     value_ranges: Optional[Mapping[str, Any]] = None, **more: Any) -> str:
     """Compiles a model into an image; gives the image's path."""
 
 def load_image(path: str) -> TTIImage:
