@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::string_view kExample = "for example --value-range ids=0:50256";
 
-Diagnostic wrong_range(std::string message, std::string hint) {
-  Diagnostic d = usage_error("IP003", cat("option --value-range: ", std::move(message)));
+Diagnostic wrong_range(const std::string& message, std::string hint) {
+  Diagnostic d = usage_error("IP003", cat("option --value-range: ", message));
   d.hint = std::move(hint);
   return d;
 }

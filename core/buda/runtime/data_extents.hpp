@@ -11,8 +11,6 @@
 #include <optional>
 #include <string>
 
-#pragma GCC visibility push(default)
-
 namespace buda::runtime {
 
 // Rows and columns from the start of each matrix; nothing where all of them are taken for data.
@@ -32,4 +30,3 @@ Result<NamedTensors> data_only(const NamedTensors& ops, const std::map<std::stri
 
 }  // namespace buda::runtime
 
-#pragma GCC visibility pop

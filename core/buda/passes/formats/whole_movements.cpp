@@ -44,12 +44,12 @@ bool needs_parts(const Graph& graph, const Node& n) {
 
 // The tile of ones for every tile of a value.
 Edge ones_for(GraphEditor& editor, const ValueType& type) {
-  constexpr std::int64_t kSide = graph::kTileSide;
-  const NodeId ones = editor.add_constant("ones", Tensor(Shape{1, 1, kSide, kSide}, std::vector<float>(kSide * kSide, 1.0f)));
+  constexpr std::int64_t kTile = graph::kTileSide;
+  const NodeId ones = editor.add_constant("ones", Tensor(Shape{1, 1, kTile, kTile}, std::vector<float>(kTile * kTile, 1.0f)));
   editor.graph().node(ones).outputs[0].format = type.format;
   Edge edge(ones);
   const std::pair<TmDim, std::int64_t> repeats[] = {
-      {TmDim::z, type.shape[1]}, {TmDim::r, type.shape[2] / kSide}, {TmDim::c, type.shape[3] / kSide}};
+      {TmDim::z, type.shape[1]}, {TmDim::r, type.shape[2] / kTile}, {TmDim::c, type.shape[3] / kTile}};
   for (auto [dim, n] : repeats)
     if (n > 1) edge.tms.push_back(Tm::broadcast(dim, n));
   return edge;

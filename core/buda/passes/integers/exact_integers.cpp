@@ -99,7 +99,7 @@ class ExactIntegers {
     }
     if (!failure_.empty()) return std::move(failure_);
     keep_from_device();
-    for (auto& [op, told] : told_) context_.host.report(std::move(told.note));
+    for (const auto& [op, told] : told_) context_.host.report(told.note);
     if (report_.changed()) graph::erase_dead_nodes(graph_);
     return report_;
   }
