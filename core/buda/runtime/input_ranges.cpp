@@ -33,7 +33,6 @@ constexpr std::int64_t kSmallest = std::numeric_limits<std::int64_t>::min(), kLa
 
 // Bounds of ranges stand for what is beyond them.
 std::int64_t saturated(std::uint64_t v) { return static_cast<std::int64_t>(std::min<std::uint64_t>(v, kLargest)); }
-std::int64_t saturated(std::int64_t v) { return v; }
 std::int64_t saturated(double v) { return v >= 0x1p63 ? kLargest : v <= -0x1p63 ? kSmallest : static_cast<std::int64_t>(v); }
 
 template <class T>

@@ -59,7 +59,7 @@ def guide_names(text):
 def main():
     source = pathlib.Path(sys.argv[1])
     headers = "\n".join((source / "core" / h).read_text() for h in (source / "core/public_headers.txt").read_text().splitlines() if h.startswith("buda/"))
-    python = "\n".join(p.read_text() for p in sorted((source / "apps/python").rglob("*.py")) + sorted((source / "apps/python").glob("*.cpp")))
+    python = "\n".join(p.read_text() for p in sorted((source / "apps/python").rglob("*.py")) + sorted((source / "apps/python").glob("*.[ch]pp")))
     pages = "\n".join(p.read_text() for p in (source / "docs/tools").glob("*.md"))
     problems, table, missing = [], {}, 0
     for line, names, here, test in rows(source / "docs/api.md"):

@@ -188,10 +188,11 @@ TEST_F(GraphRunTest, EmulatedBfloat16RoundsWhatEachOpTakesAndMakes) {
 }
 
 TEST_F(GraphRunTest, EmulatedBfloat16IsOfTensorLevel) {
-  graph::Graph device;
-  device.name = "d";
-  device.level = graph::Level::device;
-  auto out = run_graph(device, {}, host_, Arithmetic::bfloat16);
+  ops::Builder b("d", graph::Level::device);
+  b.output("y", b.op("nop", {b.input("x", {2, 3})}));
+  auto device = b.finish();
+  ASSERT_TRUE(device);
+  auto out = run_graph(*device, {}, host_, Arithmetic::bfloat16);
   ASSERT_FALSE(out);
   EXPECT_EQ(out.failure().diagnostics().front().code, "OP062");
 }

@@ -26,7 +26,7 @@ namespace {
 using graph::Tm;
 using graph::TmDim;
 
-// What is known of padding that was made very negative. It is an infinity, so that a row of masks only, of whatever size, has its own
+// What is known of padding that was made very negative. It is the lowest number, so that a row of masks only, of whatever size, has its own
 // maximum; ranges that follow are computed with a number, which is far below what models compute with.
 constexpr double kVeryNegative = -1048576;
 constexpr double kVeryNegativeF16 = -32768;

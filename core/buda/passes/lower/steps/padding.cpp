@@ -7,7 +7,6 @@
 #include <buda/tensor/tensor.hpp>
 
 #include <cmath>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +19,9 @@ namespace {
 
 // Block floats keep 7 bits of the largest of 16 neighbours: next to padding of this size numbers around 1 would be lost.
 constexpr float kFarPadding = 64;
+// The lowest number of bfloat16, which no data are below but an infinity. Formats with narrower exponents saturate; an infinity would spoil
+// the block floats beside it.
+constexpr float kLeast = -3.3895313892515355e38f;
 
 // A value that is `data` where a value of this shape has data (or padding of the other axis), and `padding` beyond its columns (or rows).
 Result<Lowered> padding_mask(OpBuilder& out, const Shape& shape, bool columns, float data, float padding) {
@@ -85,7 +87,7 @@ Result<Lowered> with_column_padding(OpBuilder& out, const Lowered& x, double pad
 Result<Lowered> with_row_padding(OpBuilder& out, const Lowered& x, double padding) { return with_padding(out, x, false, padding); }
 
 Result<Lowered> with_least_padding(OpBuilder& out, const Lowered& x, bool columns, double known) {
-  return combined_with_mask(out, "add", x, columns, 0, -std::numeric_limits<float>::infinity(), known);
+  return combined_with_mask(out, "add", x, columns, 0, kLeast, known);
 }
 
 Result<Lowered> harmless_for(OpBuilder& out, std::string_view op, const graph::AttrMap& attrs, const Lowered& x) {

@@ -12,7 +12,7 @@ namespace buda::passes {
 Result<Lowered> with_column_padding(OpBuilder& out, const Lowered& x, double padding);
 Result<Lowered> with_row_padding(OpBuilder& out, const Lowered& x, double padding);
 
-// The same data with an infinity taken from the padding, whatever that is, so that no data are below it. `known` is what passes go by: a
+// The same data with the lowest number added to the padding, whatever that is, so that no finite data are below it. `known` is what passes go by: a
 // number that leaves their sums finite.
 Result<Lowered> with_least_padding(OpBuilder& out, const Lowered& x, bool columns, double known);
 
