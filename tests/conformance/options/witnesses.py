@@ -29,7 +29,7 @@ def graph(name, *nodes, tensors=()):
         count = 1
         for size in shape:
             count *= size
-        dtype, values = given or ("F32", [i % 17 / 8 for i in range(count)])
+        dtype, values = given or ("F32", [(i % 17 - 8) / 8 for i in range(count)])
         stored.append({"name": tensor_name, "dtype": dtype, "shape": shape, "values": values})
     return {"schema": "buda.graph/1", "name": name, "level": "tensor", "nodes": out, "tensors": stored}
 
@@ -104,7 +104,7 @@ WITNESSES = {
     # optimizer
     "opt-level": [Witness("chain", ["2"]), Witness("mlp", ["0"])],
     "default-df-override": [Witness("mlp", ["Float16", "Bfp8_b"])],
-    "default-accumulate-df": [Witness("mlp", ["Float16_b"])],
+    "default-accumulate-df": [Witness("mlp", ["Float32"])],
     "default-math-fidelity": [Witness("mlp")],
     "fp32-fallback": [Witness("mlp", ["Float16"], given=["--default-df-override", "Float32", "--device", "e75"])],
     "quantized": [Witness("quantised")],
@@ -154,7 +154,7 @@ WITNESSES = {
     "place-on-one-row": [Witness("mlp", ["true"], given=["--policy", "single_op_per_epoch"])],
     "interactive-placer": [Witness("stride", ["false"])],
     "self-cut": [Witness("parts", given=["--policy", "minimize_grid", "--set", "op.a.t-stream=[8,1]", "--set", "op.b.t-stream=[1,8]"])],
-    "disable-l1-accumulate": [Witness("mlp", ["true"], given=["--default-accumulate-df", "Float16_b", "--set", "op.fc2.u_kt=1"])],
+    "disable-l1-accumulate": [Witness("mlp", ["true"], given=["--set", "op.fc2.u_kt=1"])],
     "input-queues-on-host": [Witness("mlp", ["true"])],
     "output-queues-on-host": [Witness("mlp", ["true"])],
     "forked-dram-inputs": [Witness("branches", ["true"])],
