@@ -60,7 +60,7 @@ py::dict dictionary_of(const Diagnostic& d) {
   return out;
 }
 
-// Keeps what is told until somebody takes it.
+// Keeps diagnostics until they are taken.
 class Warnings final : public DiagSink {
  public:
   void report(const Diagnostic& d) override {

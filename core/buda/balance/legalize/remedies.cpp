@@ -103,7 +103,7 @@ class Remedies {
     if (changed == nullptr) return {};
     std::vector<graph::NodeId> order;
     for (const OpSpec& op : problem_.ops) {
-      // In other formats a movement may take other ops; then there is no model of this problem's.
+      // In other formats a movement may be lowered to other ops, of which this problem has no models.
       if (!changed->contains(op.node)) return {};
       order.push_back(op.node);
     }

@@ -8,7 +8,7 @@ namespace buda::compiler {
 namespace {
 
 // Savings below this part of the op's loss are noise of the measurement.
-constexpr double kLeastSaved = 0.02;
+constexpr double kMinSaved = 0.02;
 
 struct RatedStep {
   RaiseStep step;
@@ -22,7 +22,7 @@ void add_hull(std::size_t op, const std::vector<RaiseChoice>& choices, std::vect
     double rate = 0;
     for (std::size_t c = 1; c < choices.size(); ++c) {
       const double saved = choices[at].loss - choices[c].loss, more = choices[c].cost - choices[at].cost;
-      if (saved <= kLeastSaved * choices[0].loss || choices[c].loss >= choices[at].loss) continue;
+      if (saved <= kMinSaved * choices[0].loss || choices[c].loss >= choices[at].loss) continue;
       const double its = more > 0 ? saved / more : std::numeric_limits<double>::infinity();
       const bool better = its > rate || (its == rate && choices[c].loss < choices[best].loss);
       if (best == at || better) {

@@ -11,7 +11,7 @@
 
 namespace buda::compiler {
 
-// Cycles from the first push to the last pop, with a host that takes no time; 0 for a model that the host runs as a whole. Stream programs
+// Cycles from the first push to the last pop, the host taking zero time; 0 for a model that the host runs as a whole. Stream programs
 // are made on the way: a failure of theirs is the result's.
 Result<std::int64_t> simulated_cycles(runtime::Model model, const device::DeviceDescriptor& device, const NamedTensors& inputs, Host& host);
 

@@ -15,10 +15,10 @@
 namespace buda::passes {
 namespace {
 
-constexpr std::size_t kMostSampled = 1u << 20;
-constexpr std::size_t kMostCompared = 1u << 26;
-constexpr std::int64_t kMostLines = 64;
-constexpr std::int64_t kMostOfLine = 1 << 16;
+constexpr std::size_t kMaxSampled = 1u << 20;
+constexpr std::size_t kMaxCompared = 1u << 26;
+constexpr std::int64_t kMaxLines = 64;
+constexpr std::int64_t kMaxOfLine = 1 << 16;
 
 double number(Boolean v) { return v ? 1 : 0; }
 double number(Half v) { return to_float(v); }
@@ -68,7 +68,7 @@ NumberSigns signs_of(const Tensor& t) {
   NumberSigns out;
   if (t.size() == 0) return out;
   const auto size = static_cast<std::int64_t>(t.size());
-  const std::int64_t step = ceil_div(size, static_cast<std::int64_t>(kMostSampled));
+  const std::int64_t step = ceil_div(size, static_cast<std::int64_t>(kMaxSampled));
   SignedSum all;
   double least = std::numeric_limits<double>::infinity(), most = -least;
   bool finite = true;
@@ -90,7 +90,7 @@ LineSigns lines_of(const Tensor& t, bool along_columns) {
   if (t.size() == 0) return out;
   const std::int64_t matrices = static_cast<std::int64_t>(t.size()) / (rows * cols);
   const std::int64_t length = along_columns ? cols : rows, lines = (along_columns ? rows : cols) * matrices;
-  const std::int64_t line_step = ceil_div(lines, kMostLines), step = ceil_div(length, kMostOfLine), seen = ceil_div(length, step);
+  const std::int64_t line_step = ceil_div(lines, kMaxLines), step = ceil_div(length, kMaxOfLine), seen = ceil_div(length, step);
   double squares = 0;
   std::int64_t looked_at = 0, most = 0;
   for (std::int64_t line = 0; line < lines; line += line_step) {
@@ -112,7 +112,7 @@ LineSigns lines_of(const Tensor& t, bool along_columns) {
 }
 
 std::optional<float> only_factor(const Tensor& t) {
-  if (t.size() == 0 || t.size() > kMostCompared || t.dtype() != DType::f32) return std::nullopt;
+  if (t.size() == 0 || t.size() > kMaxCompared || t.dtype() != DType::f32) return std::nullopt;
   const std::vector<float> numbers = t.to_f32();
   const bool same = std::all_of(numbers.begin(), numbers.end(), [&](float v) { return v == numbers[0]; });
   return same ? std::optional(numbers[0]) : std::nullopt;

@@ -38,7 +38,7 @@ using graph::NodeId;
 using graph::NodeKind;
 
 // An axis of so many numbers is searched on the device.
-constexpr std::int64_t kLongestSearch = 4096;
+constexpr std::int64_t kMaxSearchedAxis = 4096;
 
 bool selects_numbers(const Node& n) {
   static const std::set<std::string_view> ops = {"where", "triangle", "clip", "maximum", "minimum", "reduce_max", "reduce_min", "topk"};
@@ -64,7 +64,7 @@ bool prepares(const Node& n) {
 bool searches_long_axis(const Graph& graph, const Node& n) {
   if (n.op() != "argmax" && n.op() != "argmin" && n.op() != "topk") return false;
   const Shape& shape = graph.type(n.inputs()[0].source)->shape;
-  return std::any_of(shape.begin(), shape.end(), [](std::int64_t size) { return size > kLongestSearch; });
+  return std::any_of(shape.begin(), shape.end(), [](std::int64_t size) { return size > kMaxSearchedAxis; });
 }
 
 bool holds_nan(const Node& n) {
