@@ -133,6 +133,9 @@ INSTANTIATE_TEST_SUITE_P(
                     IntegerCase{"reduce_max", {{3, 41}}, DType::i32, kIds, {}, {{"dims", Dims{1}}}},
                     IntegerCase{"reduce_min", {{3, 41}}, DType::i32, kLarge, {}, {{"dims", Dims{0}}, {"keep_dims", false}}},
                     IntegerCase{"reduce_sum", {{3, 41}}, DType::i32, {-20, 20}, {}, {{"dims", Dims{1}}}},
+                    IntegerCase{"reduce_prod", {{5, 3}}, DType::i32, {-3, 3}, {}, {{"dims", Dims{1}}}},
+                    IntegerCase{"reduce_prod", {{5, 7}}, DType::i32, {-20, 20}, {}, {{"dims", Dims{1}}}, false},
+                    IntegerCase{"square", {{37}}, DType::i32, {-40, 40}, {}, {}, false},
                     IntegerCase{"cumsum", {{3, 41}}, DType::i64, {0, 1}, {}},
                     IntegerCase{"reduce_sum", {{3, 41}}, DType::i32, kIds, {}, {{"dims", Dims{1}}}, false}));
 

@@ -54,6 +54,17 @@ Exactness convolution(IntegerStep& s) {
   return accumulated(s, s.range(0) * s.range(1), terms, s.is_factor(0) && s.is_factor(1) && s.count() == 2);
 }
 
+Exactness reduced_product(IntegerStep& s) {
+  if (is_float(s.result().dtype)) return Exactness::stays;
+  const IntegerRange held = range_of_type(s.result().dtype), factor = s.range(0);
+  IntegerRange range = hull(factor, {1, 1});
+  // Zeros and ones stay what they are; larger numbers leave the factors after a few.
+  const std::int64_t factors = without_sign(factor).most > 1 ? reduced_elements(s) : 1;
+  for (std::int64_t i = 1; i < factors && range.within(s.limits().factor); ++i) range = hull(range, range * factor);
+  if (!s.is_factor(0) || !range.within(s.limits().factor) || !range.inside(held)) return s.host(held);
+  return s.stays(range);
+}
+
 // The largest high digit, and the largest low one of those that have it.
 template <bool is_smallest>
 Exactness reduced_extreme(IntegerStep& s) {
@@ -84,12 +95,15 @@ Exactness any_other_op(IntegerStep& s) {
   for (std::size_t i = 0; i < s.count(); ++i) small = small && (!s.is_whole(i) || s.is_factor(i));
   for (std::uint32_t port = 0; port < s.node().outputs.size(); ++port)
     if (!is_float(s.node().outputs[port].dtype)) s.say(range_of_type(s.node().outputs[port].dtype), port);
-  return small ? Exactness::stays : Exactness::host;
+  // Of an op that computes integers nothing is known: products of many, sums that a formula hides.
+  const bool computes = is_integer(s.node().outputs[0].dtype) && s.node().op() != "resize";
+  return small && !computes ? Exactness::stays : Exactness::host;
 }
 
 const std::vector<NamedIntegerRule>& reduction_integer_rules() {
   static const std::vector<NamedIntegerRule> rules = {
       {"reduce_sum", reduced_sum},
+      {"reduce_prod", reduced_product},
       {"cumsum", running_sum},
       {"matmul", matrix_product},
       {"conv1d", convolution},
