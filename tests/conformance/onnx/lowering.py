@@ -26,7 +26,8 @@ import tempfile
 import judge
 
 VERDICTS = ["device", "host", "wrong", "refused", "crash"]
-FLOATS = {"F16", "BF16", "F32", "F64"}
+# Sizes that inputs are promised to have, of which the first that holds is taken.
+SIZES = [1, 4, 100, 1000000]
 # Nodes that stand on the host without doing anything there.
 NO_WORK = {"input", "parameter", "constant", "to_host"}
 
@@ -45,21 +46,21 @@ def host_reason(lowered, warnings):
     return "; ".join("%s: %s" % (re.match("'([^']*)'", w["message"]).group(1), w["message"].rsplit("device: ", 1)[-1]) for w in refused)
 
 
-def promise_ordinary_numbers(graph):
-    """Says of the graph's inputs of floats that they hold numbers of the usual sizes; the run checks it. Without that, selections among inputs run on the
+def promise_range(graph, most):
+    """Says of the graph's inputs that they hold numbers up to a size; the run checks it. Without that, selections among inputs run on the
     host, which alone keeps NaN (PA092), and nothing is told of what the device could do."""
     with open(graph, encoding="utf-8") as file:
         whole = json.load(file)
     for node in whole["nodes"]:
         types = node.get("types", [])
-        if node.get("op") == "input" and types and types[0]["dtype"] in FLOATS:
-            node.setdefault("tags", {}).setdefault("value_range", "-1000000:1000000")
+        if node.get("op") == "input" and types and types[0]["dtype"] != "BOOL":
+            node.setdefault("tags", {}).setdefault("value_range", f"{0 if types[0]['dtype'].startswith('U') else -most}:{most}")
     with open(graph, "w", encoding="utf-8") as file:
         json.dump(whole, file)
 
 
-def lower(build, folder, path, promised=True):
-    """The outcome of one test; None where it is not ours to judge. A test that breaks the promise is taken without it."""
+def lower(build, folder, path, sizes=SIZES):
+    """The outcome of one test; None where it is not ours to judge. A test that breaks all promises is taken without one."""
     model = judge.Model(os.path.join(path, "model.onnx"))
     sets = sorted(os.path.join(path, d) for d in os.listdir(path) if d.startswith("test_data_set_"))
     if not model.dense or not sets:
@@ -73,8 +74,8 @@ def lower(build, folder, path, promised=True):
             if not done or outcome.values:
                 if not judge.import_model(build, path, data_set, graph, outcome):
                     return None
-                if promised:
-                    promise_ordinary_numbers(graph)
+                if sizes:
+                    promise_range(graph, sizes[0])
                 code, said = judge.tool(build, "optimizer", [graph, "-o", lowered], ("error", "warning"))
                 if code != 0:
                     judge.settle(outcome, "optimizer", code, [d for d in said if d["severity"] == "error"])
@@ -84,8 +85,8 @@ def lower(build, folder, path, promised=True):
             rtol = "0.0078125" if judge.BFLOAT16 in model.output_types else "1e-3"
             code, errors = judge.tool(build, "runner", [lowered, "--target", "cpu", "--inputs", data_set, "--expect", data_set,
                                                         "--rtol", rtol, "--atol", "1e-5", "--same-type"])
-            if promised and any(d.get("code") == "RT026" for d in errors):
-                return lower(build, folder, path, promised=False)
+            if sizes and any(d.get("code") == "RT026" for d in errors):
+                return lower(build, folder, path, sizes[1:])
             if code != 0:
                 judge.settle(outcome, "runner", code, errors)
                 return outcome
@@ -115,7 +116,7 @@ def print_summary(outcomes, verbose):
 INTRO = """# ONNX: what lowers to the device
 
 Written by `tests/conformance/onnx/lowering.py --table`; do not edit. Each test of ONNX's backend suite that the [importer reads](onnx.md) goes through
-`optimizer`, with the promise that inputs of floats hold numbers (`--value-range`) where that is so; the lowered graph is evaluated in fp32, padding included, and compared with the expected outputs (relative tolerance 0.001, absolute 0.00001).
+`optimizer`, with a promise of how large the numbers of inputs are (`--value-range`); the lowered graph is evaluated in fp32, padding included, and compared with the expected outputs (relative tolerance 0.001, absolute 0.00001).
 *device*: all operations became device ops. Conversions of inputs and outputs are the host's. *host*: some or all operations run on the host
 ([CPU fallback](../tools/optimizer.md#cpu-fallback)).
 """
