@@ -47,6 +47,7 @@ TEST_F(SpecialSelections, OfInputsGoToTheHostWithWhatTheyAreMadeOf) {
             }),
             "c chosen moved most");
   EXPECT_THAT(told(), HasSubstr("PA092: 'c' (greater) and 2 more run on the host"));
+  EXPECT_THAT(sink.diagnostics().front().hint, HasSubstr("--value-range y=-1000:1000 keeps them on the device"));
 }
 
 TEST_F(SpecialSelections, OfWhatTheDeviceComputesStay) {

@@ -10,4 +10,7 @@ inline constexpr const char* kWideRange = "wide_range";
 // by. Where a device does not compute in Float32 it has its usual format.
 inline constexpr const char* kExact = "exact";
 
+// A clip that stands for the limits of a quantised model's integers, in which there is no NaN.
+inline constexpr const char* kQuantisedLimits = "quantised_limits";
+
 }  // namespace buda::passes

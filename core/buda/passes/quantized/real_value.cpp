@@ -1,4 +1,5 @@
 // Rules of the ops that quantised models compute integers with.
+#include <buda/passes/lower/lowering_tags.hpp>
 #include <buda/passes/quantized/real_value.hpp>
 
 #include <buda/passes/quantized/int8_products.hpp>
@@ -498,7 +499,9 @@ bool leaves_int8(const RealValue& r, double int8_offset) { return r.least - int8
 RealValue limited(Builder& b, RealValue r) {
   if (!r.is_limited()) return r;
   if (r.int8 && !leaves_int8(r, r.int8_offset)) r.int8.reset();
-  r.x = b.named("real.limited").clip(r.x, (r.least - r.offset) * r.scale, (r.most - r.offset) * r.scale);
+  const graph::ValueRef limits = b.named("real.limited").clip(r.x, (r.least - r.offset) * r.scale, (r.most - r.offset) * r.scale);
+  if (limits.valid()) b.node(limits).tags[kQuantisedLimits] = "";
+  r.x = limits;
   r.least = -RealValue::kNoLimit;
   r.most = RealValue::kNoLimit;
   return r;

@@ -20,7 +20,9 @@
 #include <buda/graph/loopback.hpp>
 #include <buda/graph/placement.hpp>
 #include <buda/graph/value.hpp>
+#include <buda/io/process.hpp>
 #include <buda/passes/host/host_part.hpp>
+#include <buda/passes/lower/lowering_tags.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
@@ -42,7 +44,7 @@ constexpr std::int64_t kMaxSearchedAxis = 4096;
 
 bool selects_numbers(const Node& n) {
   static const std::set<std::string_view> ops = {"where", "triangle", "clip", "maximum", "minimum", "reduce_max", "reduce_min", "topk"};
-  return ops.contains(n.op());
+  return ops.contains(n.op()) && !n.tags.contains(kQuantisedLimits);
 }
 
 bool compares(const Node& n) {
@@ -131,6 +133,21 @@ class Selections {
     }
   }
 
+  // The name of an input without a range that an op is made of.
+  std::string input_of(NodeId op) const {
+    std::vector<NodeId> pending{op};
+    std::set<NodeId> seen;
+    while (!pending.empty()) {
+      const NodeId id = pending.back();
+      pending.pop_back();
+      if (!seen.insert(id).second) continue;
+      const Node& n = graph_.node(id);
+      if (n.kind() == NodeKind::input && from_outside_[id.index()] != 0) return n.name();
+      for (const graph::Edge& edge : n.inputs()) pending.push_back(edge.source.node);
+    }
+    return "";
+  }
+
   void report() {
     if (selections_ == 0) return;
     const Node& n = graph_.node(first_);
@@ -140,7 +157,9 @@ class Selections {
                             " run on the host: they select among numbers of inputs, which may be NaN, infinite or denormal; 16-bit numbers "
                             "of the device keep neither NaN nor denormals"));
     d.node = n.name();
-    d.hint = "--value-range NAME=LEAST:MOST says that an input has only ordinary numbers, and keeps them on the device";
+    if (const std::string input = input_of(first_); !input.empty())
+      d.hint = cat(io::shell_line({"--value-range", cat(input, "=-1000:1000")}),
+                   " keeps them on the device, if all elements of the input are numbers in that range");
     context_.host.report(d);
     report_.note = cat(report_.rewrites, " ops run on the host: selections among inputs");
   }
