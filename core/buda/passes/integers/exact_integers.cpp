@@ -173,22 +173,31 @@ class ExactIntegers {
     for (const NodeId id : all) graph::put_on_host(graph_.node(id));
   }
 
+  // The operand that is too large to be read, the first of those without a known range; null where none is.
+  const graph::Edge* largest_operand(const Node& n) const {
+    const graph::Edge* found = nullptr;
+    for (const graph::Edge& edge : n.inputs()) {
+      if (is_float(graph_.type(edge.source)->dtype)) continue;
+      const IntegerRange range = wholes_.range(edge.source);
+      if (!range.within(limits_.whole())) return &edge;
+      if (found == nullptr && !range.within(limits_.factor)) found = &edge;
+    }
+    return found;
+  }
+
   // What there is to say of an op if it goes to the host; made before a rule may change it.
   Diagnostic about(NodeId id) const {
     const Node& n = graph_.node(id);
     const std::string limit = cat(context_.device->name, " computes with integers exactly up to ", limits_.whole());
     std::string reason = cat("since its result must be exact; ", limit);
     std::string hint;
-    for (const graph::Edge& edge : n.inputs()) {
-      const DType type = graph_.type(edge.source)->dtype;
-      if (is_float(type) || wholes_.range(edge.source).within(limits_.factor)) continue;
-      const IntegerRange range = wholes_.range(edge.source);
-      reason = cat("since '", graph_.node(edge.source.node).name(), "' may be ", range.text(), "; ", limit);
-      const Node* input = source_input(graph_, edge.source.node);
+    if (const graph::Edge* large = largest_operand(n); large != nullptr) {
+      const IntegerRange range = wholes_.range(large->source);
+      reason = cat("since '", graph_.node(large->source.node).name(), "' may be ", range.text(), "; ", limit);
+      const Node* input = source_input(graph_, large->source.node);
       if (input != nullptr && !range.within(limits_.whole()) && !input->tags.contains(graph::kLoopback))
         hint = cat(io::shell_line({"--value-range", cat(input->name(), "=0:", std::min<std::int64_t>(limits_.whole(), 65535))}),
                    " keeps it on the device, if all elements are in that range");
-      break;
     }
     if (rounds(n) || (n.op() == "cast" && !n.inputs().empty() && is_float(graph_.type(n.inputs()[0].source)->dtype)))
       reason = "which rounds numbers to integers; chips do not";
