@@ -43,23 +43,23 @@ Index wrapped(const Index& index, std::int64_t n) { return index.base != 0 ? ind
 
 namespace {
 
-// A constant along the last axis: of each place its coordinate, or a digit of it.
-Term along_places(Rewrite& r, std::size_t rank, const std::vector<std::int64_t>& numbers) {
+// A constant along an axis: of each place a number, or a digit of it.
+Term along(Rewrite& r, std::size_t rank, std::int64_t axis, const std::vector<std::int64_t>& numbers) {
   Dims dims(rank, 1);
-  dims[rank - 1] = static_cast<std::int64_t>(numbers.size());
+  dims[static_cast<std::size_t>(axis)] = static_cast<std::int64_t>(numbers.size());
   return r.constant(Shape(dims), std::vector<float>(numbers.begin(), numbers.end()));
 }
 
-// 1 where an index is one of these numbers, which lie along the last axis.
-Term hits_of_numbers(Rewrite& r, const Index& index, std::size_t rank, const std::vector<std::int64_t>& numbers) {
-  if (index.base == 0) return hits(index.whole, along_places(r, rank, numbers));
+// 1 where an index is one of these numbers, which lie along an axis.
+Term hits_of_numbers(Rewrite& r, const Index& index, std::size_t rank, std::int64_t axis, const std::vector<std::int64_t>& numbers) {
+  if (index.base == 0) return hits(index.whole, along(r, rank, axis, numbers));
   std::vector<std::int64_t> high, low;
   for (const std::int64_t v : numbers) {
     high.push_back(v / index.base);
     low.push_back(v % index.base);
   }
-  const Term top = hits(index.high, along_places(r, rank, high));
-  return top * hits(index.low, along_places(r, rank, low));
+  const Term top = hits(index.high, along(r, rank, axis, high));
+  return top * hits(index.low, along(r, rank, axis, low));
 }
 
 Term column(Rewrite& r, const Term& coordinates, std::int64_t i, const Shape& lines) {
@@ -69,16 +69,9 @@ Term column(Rewrite& r, const Term& coordinates, std::int64_t i, const Shape& li
 }  // namespace
 
 Term hits(Rewrite& r, const Index& index, std::size_t rank, std::int64_t axis, std::int64_t n) {
-  if (index.base == 0) return hits(index.whole, ramp(r, rank, axis, n));
-  std::vector<float> high, low;
-  for (std::int64_t i = 0; i < n; ++i) {
-    high.push_back(static_cast<float>(i / index.base));
-    low.push_back(static_cast<float>(i % index.base));
-  }
-  Dims dims(rank, 1);
-  dims[static_cast<std::size_t>(axis)] = n;
-  const Term top = hits(index.high, r.constant(Shape(dims), std::move(high)));
-  return top * hits(index.low, r.constant(Shape(dims), std::move(low)));
+  std::vector<std::int64_t> places(static_cast<std::size_t>(n));
+  std::iota(places.begin(), places.end(), 0);
+  return hits_of_numbers(r, index, rank, axis, places);
 }
 
 Term hits_of_coordinates(Rewrite& r, const Index& coordinates, const Shape& sizes, const Shape& lines) {
@@ -98,7 +91,7 @@ Term hits_of_coordinates(Rewrite& r, const Index& coordinates, const Shape& size
       one.high = column(r, coordinates.high, at, lines);
       one.low = column(r, coordinates.low, at, lines);
     }
-    const Term hit = hits_of_numbers(r, one, rank, numbers);
+    const Term hit = hits_of_numbers(r, one, rank, static_cast<std::int64_t>(rank) - 1, numbers);
     all = i == 0 ? hit : all * hit;
   }
   return all;
