@@ -244,6 +244,44 @@ TEST(MixedPrecision, ElementTypesDecideWithoutRequests) {
   EXPECT_EQ(p.of("e"), "Float16 Float16 Float16 HiFi3");
 }
 
+// Source registers take exponents of one width, and those of a Float32 have 8 bits there.
+TEST(MixedPrecision, WhatMeetsAFloat32HasNoExponentsOf5Bits) {
+  Precision p;
+  p.with({"{name_regex: fc1, output_df: Float16}", "{name_regex: layer.1.query, output_df: Float32}"});
+  EXPECT_EQ(p.of("fc1").substr(0, 8), "Float32 ") << "read together with it, by the residual";
+  EXPECT_EQ(p.warnings(),
+            "PA035: rule 1: 'fc1' is kept in Float32 instead of Float16, since ops read it together with values whose exponents have "
+            "another width\n");
+}
+
+// Indices are exact in Float32, whatever the format of what is searched: searches find them in reductions and differences of both.
+TEST(MixedPrecision, SearchesOfFloat16) {
+  for (const char* op : {"argmin", "argmax"}) {
+    Builder b("g");
+    auto x = b.input("x", {1, 33}, DType::f16);
+    b.output("y", b.op(op, {b.exp(x)}, {{"dim", std::int64_t{1}}}));
+    Bench bench;
+    Graph graph = finished(b);
+    bench.context.decompositions = &plugin_decompositions();
+    for (const Pass* pass : {&kDecompose, &kLowerToDevice, &kAssignFormats}) bench.run(*pass, graph);
+    std::size_t with_float32 = 0;
+    for (NodeId id : graph.topological_order()) {
+      const Node& n = graph.node(id);
+      if (!n.is_op()) continue;
+      std::size_t wide = 0, narrow = 0;
+      for (const graph::Edge& edge : n.inputs()) {
+        const F f = *graph.type(edge.source)->format;
+        wide += f == F::float32 ? 1 : 0;
+        narrow += exponent_family(f) == ExponentFamily::a ? 1 : 0;
+      }
+      EXPECT_FALSE(wide != 0 && narrow != 0) << op << ": " << n.name() << '\n' << listing(graph);
+      EXPECT_FALSE(n.op() == "reduce" && n.precision.accumulate == F::float32 && narrow != 0) << op << ": " << n.name();
+      with_float32 += wide != 0 ? 1 : 0;
+    }
+    EXPECT_GT(with_float32, 3u) << listing(graph);
+  }
+}
+
 // A model's softmax is known as such after decomposition and lowering.
 TEST(MixedPrecision, FollowsTheModelsOpsThroughDecomposition) {
   Builder b("g");

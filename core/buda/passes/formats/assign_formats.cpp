@@ -14,8 +14,8 @@
 //      neighbours share an exponent) and values that the model gives out (the host reads datums). A 16-bit float of the same family
 //      instead.
 //   3. One format where an op needs it: a maximum over z and a splice take and give the same, as do an output and the input that it is in
-//   the next
-//      step; the most precise of those that are set.
+//      the next step; the most precise of those that are set. And Float32 for a value of 5 exponent bits that is read together with a
+//      Float32, whose exponents have 8 bits in source registers, or that an exact reduction reads, which accumulates in Float32.
 //   4. One exponent family for values that an op reads together. Values tied so form classes; a format that the graph came with decides
 //      the family of its class, else the majority of the overrides in it, else the standard. The others change to the format of the same
 //      width, and what became of a rule's override is reported. Chips that cannot change the family while a matmul accumulates tie its
@@ -84,7 +84,8 @@ class Formats {
       // Rows of datums, which have no blocks: what the host takes, and what it gives without making tiles of it.
       if (graph_.node(id).kind() == NodeKind::output || graph_.node(id).op() == graph::kToHost || takes_rows(graph_.node(id)))
         unblock(graph_.node(id).inputs()[0].source.node);
-    level_formats();
+    do level_formats();
+    while (widen_beside_float32());
     level_families();
     for (NodeId id : order_)
       for (ValueType& type : graph_.node(id).outputs) set_format(type, chosen_[id.index()]);
@@ -215,6 +216,26 @@ class Formats {
         if (bits_per_datum(chosen_[id.index()]) > bits_per_datum(most)) most = chosen_[id.index()];
       for (NodeId id : members) chosen_[id.index()] = most;
     }
+  }
+
+  // Makes Float32 of values of 5 exponent bits that meet one in an op, or that an exact op reduces; false where there are none.
+  bool widen_beside_float32() {
+    if (!device_.supports(DataFormat::float32)) return false;
+    bool widened = false;
+    for (NodeId id : order_) {
+      const Node& n = graph_.node(id);
+      if (!computes(n)) continue;
+      const bool meets = std::any_of(n.inputs().begin(), n.inputs().end(),
+                                     [&](const graph::Edge& edge) { return chosen_[edge.source.node.index()] == DataFormat::float32; });
+      if (!meets && !(n.op() == "reduce" && is_exact(n, device_))) continue;
+      for (const graph::Edge& edge : n.inputs()) {
+        const std::size_t value = edge.source.node.index();
+        if (fixed_[value] || exponent_family(chosen_[value]) != ExponentFamily::a) continue;
+        chosen_[value] = DataFormat::float32;
+        widened = true;
+      }
+    }
+    return widened;
   }
 
   void level_families() {
