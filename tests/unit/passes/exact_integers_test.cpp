@@ -139,6 +139,46 @@ INSTANTIATE_TEST_SUITE_P(
                     IntegerCase{"cumsum", {{3, 41}}, DType::i64, {0, 1}, {}},
                     IntegerCase{"reduce_sum", {{3, 41}}, DType::i32, kIds, {}, {{"dims", Dims{1}}}, false}));
 
+// x as a float, its rounding, and that as an integer; `added` before it is rounded.
+Graph rounded_integers(double added) {
+  Builder b("g");
+  const ValueRef x = b.input("x", {7, 13}, DType::i32);
+  b.node(x).tags[kValueRange] = "0:50256";
+  ValueRef number = called(b, "number", b.op("cast", {b.op("transpose", {x}, {{"perm", Dims{1, 0}}})}, {{"dtype", std::string("F32")}}));
+  if (added != 0) number = called(b, "sum", b.add(number, b.constant(added, DType::f32)));
+  const ValueRef whole = called(b, "whole", b.op("floor", {number}));
+  b.output("y", called(b, "again", b.op("cast", {whole}, {{"dtype", std::string("I64")}})));
+  return finished(b);
+}
+
+TEST(ExactIntegers, AreWhatTheyWereBehindAFloat) {
+  Bench bench;
+  Graph graph = rounded_integers(0);
+  const NamedTensors inputs{{"x", numbers_of({0, 50256}, {7, 13}, DType::i32, 3)}};
+  const NamedTensors before = evaluated(graph, inputs);
+  bench.run(kExactIntegers, graph);
+  EXPECT_FALSE(is_computed_on_host(graph));
+  EXPECT_EQ(evaluated(graph, inputs).at("y"), before.at("y"));
+  for (const NodeId id : graph.ids()) EXPECT_FALSE(is_float(graph.node(id).outputs.empty() ? DType::i32 : graph.node(id).outputs[0].dtype));
+}
+
+TEST(ExactIntegers, AreFloatsOnTheHostWhereThoseAreRounded) {
+  Bench bench;
+  Graph graph = rounded_integers(0.5);
+  const NamedTensors inputs{{"x", numbers_of({0, 50256}, {7, 13}, DType::i32, 3)}};
+  const NamedTensors before = evaluated(graph, inputs);
+  bench.run(kExactIntegers, graph);
+  EXPECT_EQ(evaluated(graph, inputs).at("y"), before.at("y"));
+  std::size_t floats = 0;
+  for (const NodeId id : graph.ids()) {
+    const Node& n = graph.node(id);
+    if (!n.is_op() || !is_float(n.outputs[0].dtype)) continue;
+    ++floats;
+    EXPECT_TRUE(graph::on_host(n)) << n.name();
+  }
+  EXPECT_EQ(floats, 3u);
+}
+
 TEST(ExactIntegers, NameWhatWouldKeepAnOpOnTheDevice) {
   Bench bench;
   Builder b("g");

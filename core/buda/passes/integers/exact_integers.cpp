@@ -45,8 +45,8 @@ using IntegerRules = std::map<std::string_view, IntegerRule>;
 const IntegerRules& integer_rules() {
   static const IntegerRules rules = [] {
     IntegerRules out;
-    for (const auto* list : {&elementwise_integer_rules(), &division_integer_rules(), &movement_integer_rules(), &index_integer_rules(),
-                             &reduction_integer_rules()})
+    for (const auto* list : {&elementwise_integer_rules(), &conversion_integer_rules(), &division_integer_rules(),
+                             &movement_integer_rules(), &index_integer_rules(), &reduction_integer_rules()})
       for (const NamedIntegerRule& named : *list) out.emplace(named.op, named.rule);
     return out;
   }();
@@ -57,16 +57,6 @@ bool has_integers(const Graph& graph, const Node& n) {
   auto is_whole = [](DType t) { return !is_float(t); };
   return std::any_of(n.outputs.begin(), n.outputs.end(), [&](const graph::ValueType& t) { return is_whole(t.dtype); }) ||
          std::any_of(n.inputs().begin(), n.inputs().end(), [&](const graph::Edge& e) { return is_whole(graph.type(e.source)->dtype); });
-}
-
-bool rounds(const Node& n) { return n.op() == "floor" || n.op() == "ceil" || n.op() == "round"; }
-
-constexpr std::size_t kMaxArgumentOps = 32;
-
-bool is_elementwise(const Node& n) {
-  static constexpr std::string_view kFamilies[] = {"eltwise_binary", "eltwise_unary", "eltwise_math", "comparison"};
-  const ops::OpDef* def = ops::standard_ops().find(graph::Level::tensor, n.op());
-  return def != nullptr && std::find(std::begin(kFamilies), std::end(kFamilies), def->family) != std::end(kFamilies);
 }
 
 // Ops whose integers are those of quantised models, which have passes and options of their own.
@@ -94,7 +84,7 @@ class ExactIntegers {
       Node& n = graph_.node(id);
       const bool is_known = id.index() < known_.size() && known_[id.index()] != 0;
       if (is_known && n.is_op() && has_integers(graph_, n)) n.tags[kDontDecompose] = "";  // computed as it is
-      if (!n.is_op() || is_known || is_quantised(n) || (!has_integers(graph_, n) && !rounds(n))) continue;
+      if (!n.is_op() || is_known || is_quantised(n) || (!has_integers(graph_, n) && !is_rounding(n))) continue;
       BUDA_TRY(visit(id));
     }
     if (!failure_.empty()) return std::move(failure_);
@@ -148,7 +138,7 @@ class ExactIntegers {
       return;
     }
     graph::put_on_host(n);
-    if (rounds(n) || n.op() == "cast") take_argument_along(n);
+    if (is_rounding(n) || n.op() == "cast") take_argument_along(n);
     Told& told = told_[n.op()];
     if (told.count++ == 0) {
       told.note = note;
@@ -165,7 +155,10 @@ class ExactIntegers {
       pending.pop_back();
       const Node& n = graph_.node(id);
       const bool is_known = id.index() < known_.size() && known_[id.index()] != 0;
-      if (is_known || !n.is_op() || graph::on_host(n) || std::find(all.begin(), all.end(), id) != all.end()) continue;
+      // An integer crosses a border as it is.
+      if (is_known || !n.is_op() || graph::on_host(n) || !is_float(n.outputs[0].dtype) ||
+          std::find(all.begin(), all.end(), id) != all.end())
+        continue;
       if (!is_elementwise(n) || all.size() == kMaxArgumentOps) return;
       all.push_back(id);
       for (const graph::Edge& edge : n.inputs()) pending.push_back(edge.source.node);
@@ -199,7 +192,7 @@ class ExactIntegers {
         hint = cat(io::shell_line({"--value-range", cat(input->name(), "=0:", std::min<std::int64_t>(limits_.whole(), 65535))}),
                    " keeps it on the device, if all elements are in that range");
     }
-    if (rounds(n) || (n.op() == "cast" && !n.inputs().empty() && is_float(graph_.type(n.inputs()[0].source)->dtype)))
+    if (is_rounding(n) || (n.op() == "cast" && !n.inputs().empty() && is_float(graph_.type(n.inputs()[0].source)->dtype)))
       reason = "which rounds numbers to integers; chips do not";
     Diagnostic d = buda::note("PA080", n.loc, reason);
     d.node = n.name();

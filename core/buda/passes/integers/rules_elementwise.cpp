@@ -1,4 +1,4 @@
-// Rules for integers element by element: arithmetic, comparisons, selection and conversions.
+// Rules for integers element by element: arithmetic, comparisons and selection.
 //
 // Where operands and result are small the op stays as it is. Larger ones are computed in digits. What neither serves is the host's.
 #include <buda/passes/integers/step.hpp>
@@ -75,8 +75,6 @@ Digits wrapped(DigitBuilder& d, const Digits& x, const IntegerRange& range, DTyp
   }
   return out;
 }
-
-ValueRef converted(ops::Builder& b, ValueRef x, DType type) { return b.op("exact_cast", {x}, {{"dtype", std::string(dtype_name(type))}}); }
 
 // An op of a narrow type whose result does not leave the type, in integers that do not wrap around.
 Exactness in_i32(IntegerStep& s, const IntegerRange& range) {
@@ -236,63 +234,6 @@ Exactness sign(IntegerStep& s) {
   return s.has_digits(0) ? s.host({-1, 1}) : s.stays({-1, 1});
 }
 
-// ---- conversions
-
-Exactness to_boolean(IntegerStep& s) {
-  if (!s.is_whole(0) || !s.has_digits(0)) return s.stays({0, 1});
-  return s.by_value({0, 1}, [&](ops::Builder& b) {
-    DigitBuilder d(b, s.limits().base);
-    const Digits x = s.split(0, b);
-    const Digits zero = d.of_number(0);
-    const ValueRef is_zero = d.equal(x, zero);
-    return b.op("logical_not", {is_zero});
-  });
-}
-
-Exactness to_float(IntegerStep& s) {
-  if (!s.is_whole(0) || !s.has_digits(0)) return Exactness::stays;
-  if (s.ends_here()) return Exactness::host;  // as the digits are put together there, too
-  const DType type = s.result().dtype;
-  return s.by_value({}, [&](ops::Builder& b) {
-    auto cast = [&](ValueRef x) { return b.op("cast", {x}, {{"dtype", std::string(dtype_name(type))}}); };
-    const Digits x = s.split(0, b);
-    const ValueRef high = cast(x.high);
-    const ValueRef low = cast(x.low);
-    const ValueRef base = b.constant(static_cast<double>(s.limits().base), type);
-    const ValueRef upper = b.multiply(high, base);
-    return b.add(upper, low);
-  });
-}
-
-Exactness to_integer(IntegerStep& s) {
-  const DType type = s.result().dtype;
-  const IntegerRange held = range_of_type(type);
-  if (!s.is_whole(0)) return s.host(held);
-  const IntegerRange range = s.range(0);
-  if (!range.inside(held)) return s.host(held);
-  if (s.has_digits(0)) return s.by_digits(range, [&](ops::Builder& b, DigitBuilder&) { return s.split(0, b); });
-  if (s.type(0).dtype == DType::boolean) return s.stays(range);
-  if (!s.is_operand(0))
-    return s.can_split(0) ? s.by_digits(range, [&](ops::Builder& b, DigitBuilder&) { return s.split(0, b); }) : s.host(range);
-  // A type that holds all elements of the value, if not those of its type.
-  return s.by_value(range, [&](ops::Builder& b) { return converted(b, s.in(0), type); });
-}
-
-Exactness conversion(IntegerStep& s) {
-  if (s.result().dtype == DType::boolean) return to_boolean(s);
-  return is_float(s.result().dtype) ? to_float(s) : to_integer(s);
-}
-
-Exactness exact_conversion(IntegerStep& s) {
-  if (!s.is_whole(0)) return is_float(s.result().dtype) ? Exactness::stays : s.stays(range_of_type(s.result().dtype));
-  if (is_float(s.result().dtype)) return to_float(s);
-  return s.is_operand(0) ? s.stays(s.range(0)) : to_integer(s);
-}
-
-// Rounding is the host's (lower/rules/eltwise.cpp), and so is what is decomposed to it: the comparisons that would correct a rounded
-// number read too few of its bits.
-Exactness rounding(IntegerStep& s) { return is_float(s.result().dtype) ? Exactness::host : s.host(range_of_type(s.result().dtype)); }
-
 // Ops of integers that are decomposed to roundings.
 Exactness host_arithmetic(IntegerStep& s) {
   if (is_float(s.result().dtype)) return Exactness::stays;
@@ -333,11 +274,6 @@ const std::vector<NamedIntegerRule>& elementwise_integer_rules() {
       {"logical_not", truth},
       {"is_nan", truth},
       {"is_inf", truth},
-      {"cast", conversion},
-      {"exact_cast", exact_conversion},
-      {"floor", rounding},
-      {"ceil", rounding},
-      {"round", rounding},
       {"power", host_arithmetic},
       {"shift_left", host_arithmetic},
       {"shift_right", host_arithmetic},

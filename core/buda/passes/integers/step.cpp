@@ -14,12 +14,25 @@ namespace buda::passes {
 using graph::NodeKind;
 using graph::ValueRef;
 
+bool is_rounding(const graph::Node& n) { return n.op() == "floor" || n.op() == "ceil" || n.op() == "round"; }
+
+bool is_elementwise(const graph::Node& n) {
+  static constexpr std::string_view kFamilies[] = {"eltwise_binary", "eltwise_unary", "eltwise_math", "comparison"};
+  const ops::OpDef* def = ops::standard_ops().find(graph::Level::tensor, n.op());
+  return def != nullptr && std::find(std::begin(kFamilies), std::end(kFamilies), def->family) != std::end(kFamilies);
+}
+
 IntegerStep::IntegerStep(graph::Graph& graph, graph::NodeId id, const ExactLimits& limits, Wholes& wholes)
     : graph_(graph), id_(id), limits_(limits), wholes_(wholes) {}
 
 ops::Attrs IntegerStep::attrs() const { return {*ops::standard_ops().find(graph::Level::tensor, node().op()), node().attrs}; }
 
 bool IntegerStep::is_known(std::size_t i) const { return value_of(graph_, node().inputs()[i]) != nullptr; }
+
+EqualInteger IntegerStep::integer(std::size_t i) const {
+  const Digits* digits = wholes_.digits(in(i));
+  return {in(i), range(i), digits == nullptr ? std::nullopt : std::optional<Digits>(*digits)};
+}
 
 bool IntegerStep::ends_here() const {
   const auto users = graph_.users(id_);
@@ -28,6 +41,8 @@ bool IntegerStep::ends_here() const {
     return n.kind() == NodeKind::output || graph::on_host(n) || (n.op() == "cast" && is_float(n.outputs[0].dtype));
   });
 }
+
+ValueRef converted(ops::Builder& b, ValueRef x, DType type) { return b.op("exact_cast", {x}, {{"dtype", std::string(dtype_name(type))}}); }
 
 std::int64_t elements_of(const Shape& shape) { return shape.volume().value_or(std::numeric_limits<std::int64_t>::max()); }
 

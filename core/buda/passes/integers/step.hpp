@@ -15,6 +15,12 @@
 
 namespace buda::passes {
 
+// An argument of a rounding is looked at over that many ops.
+inline constexpr std::size_t kMaxArgumentOps = 32;
+
+bool is_rounding(const graph::Node& n);
+bool is_elementwise(const graph::Node& n);
+
 // What becomes of the op. `host`: the device would not compute it exactly.
 enum class Exactness { stays, rewritten, host };
 
@@ -44,6 +50,10 @@ class IntegerStep {  // wide because rules read op, ranges and digits through it
   bool can_split(std::size_t i) const { return wholes_.can_split(in(i)); }
   bool can_split(std::size_t i, const IntegerRange& range) const { return wholes_.can_split(in(i), range); }
   Digits split(std::size_t i, ops::Builder& b) { return wholes_.split(in(i), b); }
+  // The integer that a float operand is equal to, if that is known.
+  const EqualInteger* equal(std::size_t i) const { return wholes_.equal(in(i)); }
+  void note_equal(graph::ValueRef number, const EqualInteger& whole) { wholes_.note(number, whole); }
+  EqualInteger integer(std::size_t i) const;
   // Whether nobody but the host and floating-point ops reads the result.
   bool ends_here() const;
 
@@ -88,10 +98,13 @@ struct NamedIntegerRule {
 
 // In rules_*.cpp.
 const std::vector<NamedIntegerRule>& elementwise_integer_rules();
+const std::vector<NamedIntegerRule>& conversion_integer_rules();
 const std::vector<NamedIntegerRule>& division_integer_rules();
 const std::vector<NamedIntegerRule>& movement_integer_rules();
 const std::vector<NamedIntegerRule>& index_integer_rules();
 const std::vector<NamedIntegerRule>& reduction_integer_rules();
+// The value in another type that holds all its elements.
+graph::ValueRef converted(ops::Builder& b, graph::ValueRef x, DType type);
 // Elements of a shape; of one whose volume is not known the largest number.
 std::int64_t elements_of(const Shape& shape);
 // For all others: integers that are small enough are read, larger ones are not.

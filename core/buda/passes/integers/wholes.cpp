@@ -29,6 +29,11 @@ const Digits* Wholes::digits(ValueRef value) const {
   return it == digits_.end() ? nullptr : &it->second;
 }
 
+const EqualInteger* Wholes::equal(ValueRef number) const {
+  const auto it = equals_.find(number);
+  return it == equals_.end() ? nullptr : &it->second;
+}
+
 bool Wholes::comes_from_host(ValueRef value) const {
   const Node& n = graph_.node(value.node);
   return n.kind() == NodeKind::input || graph::on_host(n);

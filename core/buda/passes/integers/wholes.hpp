@@ -11,6 +11,13 @@
 
 namespace buda::passes {
 
+// The integer that a float is equal to. It may be gone where only the float read it, but not its digits.
+struct EqualInteger {
+  graph::ValueRef value;
+  IntegerRange range;
+  std::optional<Digits> digits;
+};
+
 class Wholes {
  public:
   Wholes(const graph::Graph& graph, const ExactLimits& limits) : graph_(graph), limits_(limits) {}
@@ -20,6 +27,9 @@ class Wholes {
   const Digits* digits(graph::ValueRef value) const;
   void note(graph::ValueRef value, const IntegerRange& range) { ranges_[value] = range; }
   void note(graph::ValueRef value, const Digits& digits) { digits_[value] = digits; }
+
+  const EqualInteger* equal(graph::ValueRef number) const;
+  void note(graph::ValueRef number, const EqualInteger& whole) { equals_[number] = whole; }
 
   // A single value on the device all of whose elements are operands of a sum, or of a product (exact_limits.hpp).
   bool is_operand(graph::ValueRef value) const { return is_single_within(value, limits_.operand); }
@@ -39,6 +49,7 @@ class Wholes {
   ExactLimits limits_;
   mutable std::map<graph::ValueRef, IntegerRange> ranges_;
   std::map<graph::ValueRef, Digits> digits_;
+  std::map<graph::ValueRef, EqualInteger> equals_;
 };
 
 }  // namespace buda::passes
