@@ -18,7 +18,7 @@ REAL_PACKAGES := $(shell sed -n '1,/^## Real models/d; $(LISTED)' docs/internals
 # Debian's npm conflicts with a Node.js from elsewhere, which has its own.
 PACKAGES += $(if $(shell command -v npm),,npm)
 
-.PHONY: help deps tools browser office terminal frameworks real clang-tidy tidy build toolchain demo test sums conformance-real conformance-random bench fmt lint fuzz install wheel deb deb-test clean
+.PHONY: help deps tools browser office terminal frameworks real pictures clang-tidy tidy build toolchain demo test sums conformance-real conformance-random bench fmt lint fuzz install wheel deb deb-test clean
 .DEFAULT_GOAL := help
 
 help:
@@ -68,7 +68,15 @@ toolchain: deps $(BUILD)/build.ninja
 demo: toolchain
 	@sh share/examples/digits/demo.sh $(BUILD)
 
-test: build browser office terminal frameworks real
+# The pictures alone, of which the tests need one: the package with all that it depends on is ten times as large.
+pictures: SKIMAGE = /usr/lib/python3/dist-packages/skimage/data
+pictures:
+	@[ -d $(SKIMAGE) ] || [ -d $(BUILD)/real/pictures$(SKIMAGE) ] || { \
+	  mkdir -p $(BUILD)/real/pictures && cd $(BUILD)/real/pictures && \
+	  { apt-get download -q python3-skimage || { $(SUDO) apt-get update -q && apt-get download -q python3-skimage; }; } && \
+	  dpkg-deb -x python3-skimage_*.deb . && rm python3-skimage_*.deb; }
+
+test: build browser office terminal frameworks pictures
 	@echo "== testing"
 	cd $(BUILD) && ctest --output-on-failure -j $(JOBS) $(TESTS)
 

@@ -4,21 +4,28 @@ import pathlib
 
 import numpy as np
 
+# Where the package of scikit-image is unpacked, for those who need its pictures only (`make pictures`).
+unpacked = None
+
 
 def folder():
-    """Where scikit-image keeps its pictures; found without importing it, which takes seconds."""
+    """Where scikit-image keeps its pictures; found without importing it, which takes seconds. None: it is not installed, nor its package unpacked."""
     spec = importlib.util.find_spec("skimage")
-    if spec is None:
-        raise SystemExit("scikit-image is missing: apt-get install python3-skimage")
-    return pathlib.Path(spec.submodule_search_locations[0]) / "data"
+    if spec is not None:
+        return pathlib.Path(spec.submodule_search_locations[0]) / "data"
+    found = unpacked and unpacked / "usr/lib/python3/dist-packages/skimage/data"
+    return found if found and found.is_dir() else None
 
 
 def load(name, size, box=None):
     """The picture, or its part (left, top, right, bottom), as (height, width, 3) numbers from 0 to 255."""
-    from PIL import Image  # comes with scikit-image, which not every user of this module has
+    from PIL import Image  # which not every user of this module has
 
+    data = folder()
+    if data is None:
+        raise SystemExit("scikit-image is missing: apt-get install python3-skimage")
     height, width = size
-    picture = Image.open(folder() / name).convert("RGB").resize((width, height), Image.BILINEAR, box=box)
+    picture = Image.open(data / name).convert("RGB").resize((width, height), Image.BILINEAR, box=box)
     return np.asarray(picture, np.float32)
 
 

@@ -3,8 +3,8 @@
 
     small.py --build DIR
 
-Installs the packages of small/package-lock.json into DIR/real/small, and compares n150 and e150 with TensorFlow Lite. Ends with 77 where node,
-npm or scikit-image's pictures are missing.
+Installs the packages of small/package-lock.json into DIR/real/small, and compares n150 and e150 with TensorFlow Lite. Ends with 77 where node, npm, Pillow or
+scikit-image's pictures are missing.
 """
 import argparse
 import importlib.util
@@ -16,6 +16,7 @@ import sys
 
 import judge
 import page
+import pictures
 
 HERE = pathlib.Path(__file__).resolve().parent
 MODEL = "face-short"
@@ -36,8 +37,9 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", type=pathlib.Path, required=True)
     build = parser.parse_args().build.resolve()
-    if not (shutil.which("npm") and shutil.which("node") and importlib.util.find_spec("skimage")):
-        print("node, npm or scikit-image is missing: make real")
+    pictures.unpacked = build / "real" / "pictures"
+    if not (shutil.which("npm") and shutil.which("node") and importlib.util.find_spec("PIL") and pictures.folder()):
+        print("node, npm, Pillow or scikit-image's pictures are missing: make pictures frameworks")
         sys.exit(77)
     install(build / "real" / "small")
     row = next(row for row in json.loads((HERE / "models.json").read_text()) if row["name"] == MODEL)

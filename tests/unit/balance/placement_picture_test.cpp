@@ -38,14 +38,15 @@ struct Box {
   bool overlaps(const Box& o) const { return x < o.x + o.width && o.x < x + width && y < o.y + o.height && o.y < y + height; }
 };
 
-// The rectangles whose tooltip begins with `title`.
+// The rectangles whose tooltip begins with `title`. Of the others no number is read: a picture has thousands of them.
 std::vector<Box> boxes_of(const std::string& svg, const std::string& title) {
   std::vector<Box> out;
   for (std::size_t at = svg.find("<rect x="); at != std::string::npos; at = svg.find("<rect x=", at + 1)) {
+    const std::size_t end = svg.find('>', at);
+    if (svg.compare(end + 1, title.size() + 7, "<title>" + title) != 0) continue;
     Box box;
     const char* format = "<rect x=\"%lf\" y=\"%lf\" width=\"%lf\" height=\"%lf\"";
-    if (std::sscanf(svg.c_str() + at, format, &box.x, &box.y, &box.width, &box.height) != 4) continue;
-    if (svg.compare(svg.find('>', at) + 1, title.size() + 7, "<title>" + title) == 0) out.push_back(box);
+    if (std::sscanf(svg.substr(at, end - at).c_str(), format, &box.x, &box.y, &box.width, &box.height) == 4) out.push_back(box);
   }
   return out;
 }
