@@ -7,6 +7,7 @@
 
 namespace buda::math {
 
+std::vector<plugin::RuleSpec> power_rules();         // power.cpp
 std::vector<plugin::RuleSpec> trigonometry_rules();  // trigonometry.cpp
 std::vector<plugin::RuleSpec> rounding_rules();      // rounding.cpp
 

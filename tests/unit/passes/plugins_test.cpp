@@ -1,9 +1,12 @@
 // The rules of our decomposition plugins: what they build, and that it means the same.
 #include "values.hpp"
 
+#include <buda/passes/integers/integer_range.hpp>
+
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace buda::passes {
 namespace {
@@ -61,6 +64,53 @@ TEST(Gemm, EveryCombinationMeansTheSame) {
             EXPECT_EQ(ops.find("add") == std::string::npos, beta == 0);
             EXPECT_EQ(std::count(ops.begin(), ops.end(), ' ') + 1 > 2, ta || tb || alpha != 1 || beta != 0) << ops;
           }
+}
+
+struct Powers : Plugins {
+  // Of a base and an exponent with these ranges, empty for none, and this type of exponents.
+  std::string ops(const char* base, const char* exponent, DType type) {
+    Builder b("g");
+    auto x = b.input("x", {9, 33});
+    auto n = b.input("n", {9, 33}, type);
+    if (*base != 0) b.node(x).tags[kValueRange] = base;
+    if (*exponent != 0) b.node(n).tags[kValueRange] = exponent;
+    b.output("y", b.op("power", {x, is_float(type) ? n : b.op("cast", {n}, {{"dtype", std::string("F32")}})}));
+    Graph graph = finished(b);
+    return ops_of(graph);
+  }
+};
+
+TEST(Power, ByTheLogarithmWhereTheBaseIsNeverNegative) {
+  EXPECT_EQ(Powers().ops("0:3", "", DType::f32), "log multiply exp");
+  EXPECT_EQ(Powers().ops("", "", DType::f32), "power");
+  EXPECT_EQ(Powers().ops("-1:3", "", DType::f32), "power");
+}
+
+TEST(Power, OfAnyBaseWithSmallIntegersAsExponents) {
+  for (const char* range : {"-16:16", "0:5", "-3:-3"}) {
+    const std::string ops = Powers().ops("-3:3", range, DType::i32);
+    EXPECT_THAT(ops, ::testing::HasSubstr("log")) << range;
+    EXPECT_THAT(ops, ::testing::Not(::testing::HasSubstr("power"))) << range;
+  }
+  EXPECT_THAT(Powers().ops("-3:3", "-17:16", DType::i32), ::testing::HasSubstr("power"));
+  EXPECT_THAT(Powers().ops("-3:3", "", DType::u8), ::testing::HasSubstr("power"));
+}
+
+TEST(Power, HasTheSignOfOddExponentsAndIsOneForZero) {
+  Builder b("g");
+  auto n = b.input("n", {2, 8}, DType::i64);
+  b.node(n).tags[kValueRange] = "-16:16";
+  b.output("y", b.op("power", {b.input("x", {2, 8}), b.op("cast", {n}, {{"dtype", std::string("F32")}})}));
+  Graph graph = finished(b);
+  Powers p;
+  p.run(kDecompose, graph);
+  const std::vector<float> x = {-2, -2, -2, -2, 0, 0, -0.5, 3, -1, -1, -1, -1, 2, 2, 1, -1.5};
+  const std::vector<std::int64_t> exponents = {0, 1, 2, 3, 0, 2, -3, 4, 15, 16, -15, -16, -16, 16, 7, 11};
+  const Tensor made = evaluated(graph, {{"x", Tensor(Shape{2, 8}, x)}, {"n", Tensor(Shape{2, 8}, exponents)}}).at("y");
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double right = std::pow(x[i], exponents[i]);
+    EXPECT_NEAR(made.as<float>()[i], right, std::abs(right) * 1e-5) << x[i] << " to the power of " << exponents[i];
+  }
 }
 
 TEST(Softmax, IsStableUnlessTold) {

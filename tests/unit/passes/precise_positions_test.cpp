@@ -3,6 +3,8 @@
 
 #include <buda/graph/loopback.hpp>
 #include <buda/graph/placement.hpp>
+#include <buda/passes/integers/integer_range.hpp>
+#include <buda/passes/lower/lowering_tags.hpp>
 #include <buda/passes/precision/op_estimates.hpp>
 
 #include <gmock/gmock.h>
@@ -131,20 +133,73 @@ TEST_F(PrecisePositions, KnownAnglesAreOfNoConcern) {
             "");
 }
 
+// What a grid from -1 to 1 takes of a row of so many pixels.
+std::function<void(Builder&)> weights_of_samples(std::int64_t size) {
+  return [size](Builder& b) {
+    std::vector<float> pixels;
+    for (std::int64_t i = 0; i < size; ++i) pixels.push_back(static_cast<float>(i));
+    auto ramp = called(b, "ramp", b.constant(Tensor(Shape{size, 1}, std::move(pixels))));
+    auto at = called(b, "at", b.multiply(b.input("g", {1, 64}), b.constant(Tensor::scalar(static_cast<float>(size) / 2))));
+    auto off = called(b, "off", b.subtract(at, ramp));
+    auto far = called(b, "far", b.op("abs", {off}));
+    auto near = called(b, "near", b.subtract(b.constant(Tensor::scalar(1.0f)), far));
+    b.output("y", b.matmul(b.input("x", {32, size}), called(b, "hat", b.relu(near))));
+  };
+}
+
 TEST_F(PrecisePositions, WeightsOfSamplesFollowTheSizeOfTheImage) {
-  auto weights = [](std::int64_t size) {
-    return [size](Builder& b) {
-      std::vector<float> ramp;
-      for (std::int64_t i = 0; i < size; ++i) ramp.push_back(static_cast<float>(i));
-      auto at = called(b, "at", b.multiply(b.input("g", {1, 64}), b.constant(Tensor::scalar(static_cast<float>(size) / 2))));
-      auto off = called(b, "off", b.subtract(at, b.constant(Tensor(Shape{size, 1}, std::move(ramp)))));
-      auto far = called(b, "far", b.op("abs", {off}));
-      auto near = called(b, "near", b.subtract(b.constant(Tensor::scalar(1.0f)), far));
-      b.output("y", b.matmul(b.input("x", {32, size}), called(b, "hat", b.relu(near))));
+  EXPECT_EQ(moved(weights_of_samples(8)), "");
+  EXPECT_EQ(moved(weights_of_samples(1024)), "at off far near hat");
+}
+
+// Too many pixels for 8 bits, and few enough for the 10 that a product reads of a Float32.
+TEST_F(PrecisePositions, WeightsOfSamplesOfMediumImagesAreKeptInFloat32) {
+  EXPECT_EQ(moved(weights_of_samples(48)), "");
+  for (const char* name : {"g", "ramp", "at", "off", "far", "near", "hat"})
+    EXPECT_TRUE(graph.node(graph.find(name)).tags.contains(kExact)) << name;
+  EXPECT_FALSE(graph.node(graph.find("x")).tags.contains(kExact));
+  EXPECT_EQ(report.note, "5 ops in Float32");
+  device = grayskull_like();
+  EXPECT_EQ(moved(weights_of_samples(48)), "at off far near hat");
+}
+
+TEST_F(PrecisePositions, WhatIsFarOutsideOfTheImageIsNotLookedAt) {
+  // Numbers from -1,000 to 1,000, of which those from 0 to 3 count.
+  EXPECT_EQ(moved([](Builder& b) {
+              auto g = b.input("g", {1, 64});
+              b.node(g).tags[kValueRange] = "-1000:1000";
+              auto inside = b.op("clip", {b.multiply(g, b.constant(Tensor::scalar(0.5f)))}, {{"min", 0.0}, {"max", 3.0}});
+              b.output("y", b.relu(b.subtract(inside, b.constant(Tensor::scalar(2.0f)))));
+            }),
+            "");
+}
+
+// x > 0 as decompositions write it.
+TEST_F(PrecisePositions, ComparisonsOfLargeNumbersStay) {
+  EXPECT_EQ(moved([](Builder& b) {
+              auto x = b.input("x", {32, 32});
+              b.node(x).tags[kValueRange] = "-1000:1000";
+              auto limited = b.op("clip", {x}, {{"min", 0.0}, {"max", 1.0}});
+              auto amplified = b.multiply(limited, b.constant(Tensor::scalar(0x1p127f)));
+              auto truth = b.op("clip", {amplified}, {{"min", 0.0}, {"max", 1.0}});
+              b.output("y", b.relu(b.subtract(b.multiply(truth, b.constant(Tensor::scalar(4.0f))), b.constant(Tensor::scalar(3.0f)))));
+            }),
+            "");
+}
+
+TEST_F(PrecisePositions, WhetherAnExponentIsOddNeedsAllOfItsDigits) {
+  auto powers = [](const char* base, const char* exponent) {
+    return [=](Builder& b) {
+      auto x = b.input("x", {32, 32});
+      auto n = b.input("n", {32, 32}, DType::i32);
+      if (*base != 0) b.node(x).tags[kValueRange] = base;
+      b.node(n).tags[kValueRange] = exponent;
+      b.output("y", called(b, "p", b.op("power", {x, as_float(b, "f", n)})));
     };
   };
-  EXPECT_EQ(moved(weights(8)), "");
-  EXPECT_EQ(moved(weights(1024)), "at off far near hat");
+  EXPECT_EQ(moved(powers("", "-300:300")), "f p");
+  EXPECT_EQ(moved(powers("", "-16:16")), "");
+  EXPECT_EQ(moved(powers("0:2", "-300:300")), "");
 }
 
 TEST_F(PrecisePositions, RoundingLooksAtTheRange) {
@@ -199,32 +254,38 @@ TEST_F(PrecisePositions, Float32HoldsMore) {
 
 // The interval and the error of random elementwise ops hold for random numbers.
 TEST(Estimates, HoldForWhatOpsMake) {
-  const Estimate a{-3, 5, 0.25, false}, b{0.5, 4, 0.125, false};
   struct Case {
     Estimate made;
     double (*op)(double, double);
   };
-  const std::vector<Case> cases = {{sum(a, b), [](double x, double y) { return x + y; }},
-                                   {sum(a, negative(b)), [](double x, double y) { return x - y; }},
-                                   {product(a, b), [](double x, double y) { return x * y; }},
-                                   {absolute(a), [](double x, double) { return std::abs(x); }},
-                                   {larger(a, b), [](double x, double y) { return std::max(x, y); }},
-                                   {smaller(a, b), [](double x, double y) { return std::min(x, y); }},
-                                   {limited(a, -1, 2), [](double x, double) { return std::clamp(x, -1.0, 2.0); }},
-                                   {rounded_to_integers(a), [](double x, double) { return std::round(x); }},
-                                   {within(-1, 1, a), [](double x, double) { return std::sin(x); }}};
-  for (std::size_t c = 0; c < cases.size(); ++c)
-    for (int i = 0; i <= 8; ++i)
-      for (int j = 0; j <= 8; ++j)
-        for (int k = 0; k < 4; ++k) {
-          const double x = a.least + a.width() * i / 8, y = b.least + b.width() * j / 8;
-          const double wrong_x = x + (k % 2 == 0 ? a.error : -a.error), wrong_y = y + (k / 2 == 0 ? b.error : -b.error);
-          const double right = cases[c].op(x, y), wrong = cases[c].op(wrong_x, wrong_y);
-          EXPECT_GE(right, cases[c].made.least) << c;
-          EXPECT_LE(right, cases[c].made.most) << c;
-          // The product of both errors is left out.
-          EXPECT_LE(std::abs(right - wrong), cases[c].made.error + a.error * b.error + 1e-12) << c;
-        }
+  auto check = [](const Estimate& a, const Estimate& b) {
+    const std::vector<Case> cases = {{sum(a, b), [](double x, double y) { return x + y; }},
+                                     {sum(a, negative(b)), [](double x, double y) { return x - y; }},
+                                     {product(a, b), [](double x, double y) { return x * y; }},
+                                     {absolute(a), [](double x, double) { return std::abs(x); }},
+                                     {larger(a, b), [](double x, double y) { return std::max(x, y); }},
+                                     {smaller(a, b), [](double x, double y) { return std::min(x, y); }},
+                                     {limited(a, -1, 2), [](double x, double) { return std::clamp(x, -1.0, 2.0); }},
+                                     {rounded_to_integers(a), [](double x, double) { return std::round(x); }},
+                                     {within(-1, 1, a), [](double x, double) { return std::sin(x); }}};
+    const auto error_at = [](const Estimate& e, double v) { return std::min(e.error, e.fixed_error() + e.share * std::abs(v)); };
+    for (std::size_t c = 0; c < cases.size(); ++c)
+      for (int i = 0; i <= 8; ++i)
+        for (int j = 0; j <= 8; ++j)
+          for (int k = 0; k < 4; ++k) {
+            const double x = a.least + a.width() * i / 8, y = b.least + b.width() * j / 8;
+            const double wrong_x = x + (k % 2 == 0 ? 1 : -1) * error_at(a, x), wrong_y = y + (k / 2 == 0 ? 1 : -1) * error_at(b, y);
+            const double right = cases[c].op(x, y), wrong = cases[c].op(wrong_x, wrong_y);
+            EXPECT_GE(right, cases[c].made.least) << c;
+            EXPECT_LE(right, cases[c].made.most) << c;
+            // The product of both errors is left out.
+            EXPECT_LE(std::abs(right - wrong), error_at(cases[c].made, right) + a.error * b.error + 1e-12) << c;
+          }
+  };
+  check({-3, 5, 0.25, false}, {0.5, 4, 0.125, false});
+  // Errors that grow with the numbers.
+  check({-3, 5, 0.25, false, 0.05, 0.04}, {0.5, 4, 0.125, false, 0.005, 0.03});
+  check({-3, 5, 0.25, false, 0.05, 0.04}, {0.5, 4, 0.125, false});
 }
 
 }  // namespace

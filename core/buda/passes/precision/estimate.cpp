@@ -21,7 +21,10 @@ Estimate of_integers() {
 
 Estimate Rounding::stored(Estimate e) const {
   const bool kept = e.whole && e.size() <= 1 / relative;
-  if (!kept) e.error = std::max(e.error, e.size() * relative);
+  if (kept) return e;
+  e.fixed = e.fixed_error();
+  e.share = std::max(e.share, relative);
+  e.error = std::max(e.error, e.size() * relative);
   return e;
 }
 
@@ -56,16 +59,31 @@ Estimate estimate_of_type(DType type, double size) {
 }
 
 Estimate hull(const Estimate& a, const Estimate& b) {
-  return {std::min(a.least, b.least), std::max(a.most, b.most), std::max(a.error, b.error), a.whole && b.whole};
+  return {std::min(a.least, b.least),
+          std::max(a.most, b.most),
+          std::max(a.error, b.error),
+          a.whole && b.whole,
+          std::max(a.fixed_error(), b.fixed_error()),
+          std::max(a.share, b.share)};
 }
 
-Estimate sum(const Estimate& a, const Estimate& b) { return {a.least + b.least, a.most + b.most, a.error + b.error, a.whole && b.whole}; }
+Estimate sum(const Estimate& a, const Estimate& b) {
+  // |a| is at most |a + b| + |b|.
+  const Estimate &large = a.size() < b.size() ? b : a, &small = a.size() < b.size() ? a : b;
+  const double fixed = a.fixed_error() + b.fixed_error() + (a.share + b.share) * small.size();
+  return {a.least + b.least, a.most + b.most, a.error + b.error, a.whole && b.whole, fixed, large.share};
+}
 
-Estimate negative(const Estimate& a) { return {-a.most, -a.least, a.error, a.whole}; }
+Estimate negative(const Estimate& a) { return {-a.most, -a.least, a.error, a.whole, a.fixed, a.share}; }
 
 Estimate product(const Estimate& a, const Estimate& b) {
   const auto [least, most] = std::minmax({times(a.least, b.least), times(a.least, b.most), times(a.most, b.least), times(a.most, b.most)});
-  return {least, most, times(a.error, b.size()) + times(b.error, a.size()), a.whole && b.whole};
+  return {least,
+          most,
+          times(a.error, b.size()) + times(b.error, a.size()),
+          a.whole && b.whole,
+          times(a.fixed_error(), b.size()) + times(b.fixed_error(), a.size()),
+          a.share + b.share};
 }
 
 Estimate repeated_sum(const Estimate& a, double terms) {
@@ -75,18 +93,24 @@ Estimate repeated_sum(const Estimate& a, double terms) {
 Estimate absolute(const Estimate& a) {
   if (a.least >= 0) return a;
   if (a.most <= 0) return negative(a);
-  return {0, a.size(), a.error, a.whole};
+  return {0, a.size(), a.error, a.whole, a.fixed, a.share};
 }
 
 Estimate limited(const Estimate& a, double least, double most) {
   const bool whole = a.whole && (std::isinf(least) || least == std::round(least)) && (std::isinf(most) || most == std::round(most));
-  Estimate e{std::clamp(a.least, least, most), std::clamp(a.most, least, most), a.error, whole};
+  Estimate e{std::clamp(a.least, least, most), std::clamp(a.most, least, most), a.error, whole, a.fixed, a.share};
+  if (e.share > 0) e.error = std::min(e.error, e.fixed + e.share * e.size());
   e.error = std::min(e.error, e.width());
   return e;
 }
 
 Estimate larger(const Estimate& a, const Estimate& b) {
-  return {std::max(a.least, b.least), std::max(a.most, b.most), std::max(a.error, b.error), a.whole && b.whole};
+  return {std::max(a.least, b.least),
+          std::max(a.most, b.most),
+          std::max(a.error, b.error),
+          a.whole && b.whole,
+          std::max(a.fixed_error(), b.fixed_error()),
+          std::max(a.share, b.share)};
 }
 
 Estimate smaller(const Estimate& a, const Estimate& b) { return negative(larger(negative(a), negative(b))); }

@@ -14,9 +14,14 @@ struct Estimate {
   double most = 0;
   double error = 0;    // absolute, at most
   bool whole = false;  // the elements are integers
+  // Where `share` is not 0 an element v is wrong by no more than fixed + share |v|, either: what is limited to small numbers has small
+  // errors.
+  double fixed = 0;
+  double share = 0;
 
   double size() const { return std::max(std::abs(least), std::abs(most)); }
   double width() const { return most - least; }
+  double fixed_error() const { return share == 0 ? error : fixed; }
 };
 
 // How a device rounds a number to its format: by up to `relative` times its size. Integers up to 1 / relative are kept.

@@ -2,6 +2,7 @@
 #include <buda/passes/precision/op_estimates.hpp>
 
 #include <buda/ops/table/registry.hpp>
+#include <buda/passes/precision/amplified.hpp>
 
 #include <cmath>
 #include <limits>
@@ -111,7 +112,14 @@ std::optional<Estimate> power(const Step& s) {
 std::optional<Estimate> circular(const Step& s) { return within(-1, 1, s.in[0]); }
 std::optional<Estimate> logistic(const Step& s) { return within(0, 1, s.in[0]); }
 std::optional<Estimate> positive_part(const Step& s) { return limited(s.in[0], 0, std::numeric_limits<double>::infinity()); }
-std::optional<Estimate> clipped(const Step& s) { return limited(s.in[0], s.attrs().real("min"), s.attrs().real("max")); }
+// Of a comparison the result is one bound or the other, and right unless two numbers are equal to the format.
+std::optional<Estimate> clipped(const Step& s) {
+  Estimate e = limited(s.in[0], s.attrs().real("min"), s.attrs().real("max"));
+  if (!amplifies(s.graph, s.graph.node(s.n.inputs()[0].source.node))) return e;
+  e.error = 0;
+  e.whole = e.least == std::round(e.least) && e.most == std::round(e.most);
+  return e;
+}
 std::optional<Estimate> maximum(const Step& s) { return larger(s.in[0], s.in[1]); }
 std::optional<Estimate> minimum(const Step& s) { return smaller(s.in[0], s.in[1]); }
 // Of a type of floats: nobody but exact-integers keeps such integers as they are.

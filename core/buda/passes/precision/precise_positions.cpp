@@ -16,9 +16,13 @@
 // device begins, and the device has no segment more. What comes from a product or a convolution is as precise as the values of the network,
 // and stays. Small ops that have nothing but such results as operands go along, so that not both of them have to be brought to the device.
 //
+// Where the bits that the matrix unit reads of a Float32 suffice for the weights of samples, all that these are made of stays and is kept
+// in Float32, on a device that computes in it.
+//
 // It runs twice: before exact-integers and the decompositions, which hide what a model computes, and after them, for coordinates of
 // samples, which only they compute. Roundings and limits of what integers are part of are left to exact-integers.
 #include <buda/passes/host/host_part.hpp>
+#include <buda/passes/lower/lowering_tags.hpp>
 #include <buda/passes/pipeline/standard_passes.hpp>
 #include <buda/passes/precision/critical_reader.hpp>
 
@@ -33,6 +37,7 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -56,6 +61,13 @@ Rounding rounding_of(const PassContext& context) {
     format = context.formats.fp32_fallback;
   // Operands in Float32 are read with the 11 bits of the matrix unit.
   return {format == DataFormat::float32 || format == DataFormat::float16 ? 1.0 / 2048 : 1.0 / 256};
+}
+
+// Whether values can be kept in Float32 although others are not. A factor of a product is then read with 10 bits.
+constexpr Rounding kFloat32 = {1.0 / 1024};
+bool has_float32_beside(const PassContext& context) {
+  const device::DeviceDescriptor& device = *context.device;
+  return device.supports(DataFormat::float32) && device.features.fp32_accumulate && rounding_of(context).relative > kFloat32.relative;
 }
 
 bool is_trivial_product(const Graph& graph, const Node& n) {
@@ -87,7 +99,10 @@ class Mover {
         order_(graph.topological_order()),
         estimates_(graph, rounding_of(context)),
         first_(graph.id_bound(), 0),
-        moved_(graph.id_bound(), 0) {}
+        moved_(graph.id_bound(), 0),
+        kept_(graph.id_bound(), 0) {
+    if (has_float32_beside(context)) in_float32_.emplace(graph, kFloat32);
+  }
 
   Result<PassReport> run() {
     find_first();
@@ -100,11 +115,13 @@ class Mover {
       const std::vector<NodeId> part = made_of(id);
       const bool leave = !reader->of_any_numbers && std::any_of(part.begin(), part.end(), [&](NodeId p) { return reads_integers(p); });
       if (leave || !context_.rewrites.allow("precise-positions", n)) continue;
-      for (NodeId p : part) moved_[p.index()] = 1;
+      const bool keeps = reader->on_device && in_float32_ && !critical_reader(graph_, n, *in_float32_);
+      for (NodeId p : part) (keeps ? kept_ : moved_)[p.index()] = 1;
+      if (keeps) continue;
       tell_of(n, *reader, part);
     }
-    if (found_.empty()) return PassReport{};
-    if (context_.fallback.enabled) move();
+    if (context_.fallback.enabled && !found_.empty()) move();
+    keep();
     report();
     return report_;
   }
@@ -208,6 +225,22 @@ class Mover {
       }
   }
 
+  // ---- keeping
+
+  // What stays, with the inputs and constants of no integers that it reads.
+  void keep() {
+    for (NodeId id : order_) {
+      if (kept_[id.index()] == 0 || graph::on_host(graph_.node(id))) continue;
+      graph_.node(id).tags[kExact] = "";
+      ++kept_ops_;
+      for (const graph::Edge& edge : graph_.node(id).inputs()) {
+        Node& from = graph_.node(edge.source.node);
+        if (!from.is_op() || known_[from.id().index()] != 0) from.tags[kExact] = "";
+      }
+    }
+    report_.rewrites += kept_ops_;
+  }
+
   // ---- telling
 
   struct Found {
@@ -264,7 +297,10 @@ class Mover {
         context_.host.report(d);
       }
     }
-    if (!parts.empty()) report_.note = cat(report_.rewrites, " ops run on the host: ", join(parts, ", "));
+    std::vector<std::string> notes;
+    if (!parts.empty()) notes.push_back(cat(report_.rewrites - kept_ops_, " ops run on the host: ", join(parts, ", ")));
+    if (kept_ops_ > 0) notes.push_back(cat(kept_ops_, " ops in Float32"));
+    report_.note = join(notes, "; ");
   }
 
   static std::string compact(double value) {
@@ -279,7 +315,9 @@ class Mover {
   std::vector<char> known_;  // by id, as are those that follow
   std::vector<NodeId> order_;
   Estimates estimates_;
-  std::vector<char> first_, moved_;
+  std::optional<Estimates> in_float32_;
+  std::vector<char> first_, moved_, kept_;
+  std::size_t kept_ops_ = 0;
   std::map<std::string, Found> found_;  // by op
 };
 

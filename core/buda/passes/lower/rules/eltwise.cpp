@@ -152,7 +152,10 @@ RuleResult lower_negative(Operands& in, OpBuilder& out) {
 RuleResult lower_power(Operands& in, OpBuilder& out) {
   auto exponent = in.uniform(1);
   if (!exponent || *exponent != std::trunc(*exponent) || std::abs(*exponent) > 64)
-    return out.refuse("the device raises to constant integer powers up to 64 only", "use the decomposition 'power' (plugin math)");
+    return out.refuse(
+        "the device raises to constant integer powers up to 64 only",
+        "decompositions of plugin math do others where the base is never negative (--value-range BASE=0:1000 promises that of an "
+        "input), and integers in -16:16 as exponents (--value-range EXPONENT=-16:16)");
   if (in.result_type().shape.volume() != in.type(0).shape.volume())
     return out.refuse("the exponent has more elements than the base", "give the exponent as a scalar in the model");
   BUDA_ASSIGN(Lowered x, in.value(0));
