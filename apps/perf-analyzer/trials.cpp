@@ -8,6 +8,7 @@
 #include <buda/device/load.hpp>
 #include <buda/graph/graph.hpp>
 #include <buda/graph/graph_file.hpp>
+#include <buda/io/quiet_host.hpp>
 #include <buda/screen/text.hpp>
 
 #include <algorithm>
@@ -76,19 +77,6 @@ Result<compiler::BalancerOptions> options_of(const Options& o, io::FileSystem& f
   BUDA_ASSIGN(const compiler::Settings settings, compiler::read_settings(fs, path));
   return compiler::balancer_options(settings, plugins);
 }
-
-// Warnings of a plan that is only tried concern nobody.
-class QuietHost final : public Host {
- public:
-  explicit QuietHost(Host& host) : Host(host.fs(), sink_) {
-    threads = host.threads;
-    seed = host.seed;
-    share_dir = host.share_dir;
-  }
-
- private:
-  CollectingSink sink_;
-};
 
 // What ran and what the graph is placed as have the same ops on the same grids.
 Result<void> check_same(const perf::SummaryFile& run, const PlacementReport& plan, const std::string& path) {

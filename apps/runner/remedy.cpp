@@ -4,6 +4,7 @@
 #include "apps/runner/expect.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/io/quiet_host.hpp>
 #include <buda/tensor/compare.hpp>
 #include <buda/tensor/tensor.hpp>
 
@@ -17,14 +18,6 @@ namespace {
 
 constexpr std::size_t kMaxNamed = 3;
 constexpr double kNotable = 1e-5;  // of a correlation
-
-class QuietHost final : public Host {
- public:
-  explicit QuietHost(Host& host) : Host(host.fs(), sink_) {}
-
- private:
-  CollectingSink sink_;
-};
 
 std::string four_digits(double v) {
   std::array<char, 32> text{};

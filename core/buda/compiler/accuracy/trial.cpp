@@ -6,6 +6,7 @@
 #include <buda/compiler/optimize.hpp>
 #include <buda/graph/placement.hpp>
 #include <buda/graph/renumber.hpp>
+#include <buda/io/quiet_host.hpp>
 #include <buda/ops/device/device_layout.hpp>
 
 #include <algorithm>
@@ -14,19 +15,6 @@
 
 namespace buda::compiler {
 namespace {
-
-// The host without a voice.
-class QuietHost final : public Host {
- public:
-  explicit QuietHost(Host& host) : Host(host.fs(), sink_) {
-    threads = host.threads;
-    seed = host.seed;
-    share_dir = host.share_dir;
-  }
-
- private:
-  CollectingSink sink_;
-};
 
 // Of values at tensor level; lowering keeps the names of those that it makes the same values of.
 void note_sizes(const graph::Graph& graph, std::map<std::string, Shape>& sizes) {

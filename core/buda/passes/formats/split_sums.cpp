@@ -19,10 +19,10 @@
 #include <buda/passes/formats/constant_signs.hpp>
 #include <buda/passes/formats/format_facts.hpp>
 #include <buda/passes/formats/value_signs.hpp>
+#include <buda/passes/pipeline/graph_names.hpp>
 #include <buda/passes/pipeline/standard_passes.hpp>
 
 #include <buda/base/checked.hpp>
-#include <buda/graph/editor.hpp>
 #include <buda/graph/value.hpp>
 #include <buda/ops/linear_algebra/sparse.hpp>
 
@@ -40,14 +40,6 @@ namespace buda::passes {
 namespace {
 
 using graph::AttrMap;
-using graph::Edge;
-using graph::Graph;
-using graph::GraphEditor;
-using graph::Node;
-using graph::NodeId;
-using graph::Tm;
-using graph::TmDim;
-using graph::ValueType;
 
 constexpr std::int64_t kSide = graph::kTileSide;
 // Tiles that a sum with equal factors has at its end, and those of a part before.

@@ -1,9 +1,9 @@
 // Numbers split into the bits of a multiplier and the rest, moved, and added up.
 #include <buda/passes/formats/whole_movements.hpp>
 
-#include <buda/graph/editor.hpp>
 #include <buda/ops/linear_algebra/sparse.hpp>
 #include <buda/passes/formats/format_facts.hpp>
+#include <buda/passes/pipeline/graph_names.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
@@ -12,15 +12,6 @@
 
 namespace buda::passes {
 namespace {
-
-using graph::Edge;
-using graph::Graph;
-using graph::GraphEditor;
-using graph::Node;
-using graph::NodeId;
-using graph::Tm;
-using graph::TmDim;
-using graph::ValueType;
 
 struct Parts {
   NodeId high, low;
