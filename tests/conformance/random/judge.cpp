@@ -114,7 +114,13 @@ void Judge::count_places(const Recipe& recipe, const Compiled& model, const Chip
     fixed.push_back(step.kind != StepKind::input &&
                     std::all_of(step.inputs.begin(), step.inputs.end(), [&](Port p) { return fixed[p.step]; }));
     if (step.kind != StepKind::op || fixed.back()) continue;
-    ++verdict.counts[cat("place|", chip.name, "|", step.op, "|b", bits_of_step(recipe, intervals, i), "|",
+    // Conversions, roundings and arithmetic of floats are counted by themselves.
+    auto has_float = [](const std::vector<Tensor>& values) {
+      return std::any_of(values.begin(), values.end(), [](const Tensor& t) { return is_float(t.dtype()); });
+    };
+    const bool floats = has_float(step.results) ||
+                        std::any_of(step.inputs.begin(), step.inputs.end(), [&](Port p) { return is_float(recipe.value(p).dtype()); });
+    ++verdict.counts[cat("place|", chip.name, "|", step.op, floats ? " of floats" : "", "|b", bits_of_step(recipe, intervals, i), "|",
                          model.host_nodes.contains(node_name(i)) ? "host" : "chip")];
   }
 }

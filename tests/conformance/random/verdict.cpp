@@ -111,7 +111,8 @@ std::string placement_table(const Counts& counts) {
   for (const auto& [name, count] : counts) {
     const std::vector<std::string> parts = parts_of(name, '|');
     if (parts.size() != 5 || parts[0] != "place") continue;
-    for (const std::string& op : {parts[2], std::string("all")}) {
+    const std::string all = parts[2].ends_with(" of floats") ? "all of floats" : "all";
+    for (const std::string& op : {parts[2], all}) {
       Places& place = places[{parts[1], op}][parts[3]];
       (parts[4] == "chip" ? place.first : place.second) += count;
     }

@@ -92,7 +92,19 @@ INSTANTIATE_TEST_SUITE_P(Computed, Integers,
                                          IntegerCase{"add", {{37}, {37}}, DType::i32, {-2147483648LL, 2147483647}, kHuge, {}, false},
                                          IntegerCase{"multiply", {{37}, {37}}, DType::i32, {0, 45}, {-45, 45}},
                                          IntegerCase{"multiply", {{37}, {37}}, DType::i32, {-2047, 2047}, {0, 1}},
-                                         IntegerCase{"multiply", {{37}, {37}}, DType::u8, {0, 255}, {0, 255}, {}, false},
+                                         IntegerCase{"multiply", {{37}, {37}}, DType::u8, {0, 255}, {0, 255}},
+                                         IntegerCase{"multiply", {{99}, {99}}, DType::i8, {-128, 127}, {-128, 127}},
+                                         IntegerCase{"multiply", {{99}, {99}}, DType::u16, {0, 65535}, {0, 65535}},
+                                         IntegerCase{"multiply", {{99}, {99}}, DType::i16, {-32768, 32767}, {-32768, 32767}},
+                                         IntegerCase{"multiply", {{7, 13}, {13}}, DType::i32, kOperand, {-511, 511}},
+                                         IntegerCase{"multiply", {{7, 1}, {13}}, DType::i64, kIds, {-20, 20}},
+                                         IntegerCase{"multiply", {{99}, {}}, DType::i64, {-1000, 1000}, {997, 997}},
+                                         IntegerCase{"multiply", {{37}, {37}}, DType::i32, kIds, kIds, {}, false},
+                                         IntegerCase{"negative", {{37}}, DType::i8, {-128, 127}, {}},
+                                         IntegerCase{"negative", {{37}}, DType::u16, {0, 65535}, {}},
+                                         IntegerCase{"abs", {{37}}, DType::i16, {-32768, 32767}, {}},
+                                         IntegerCase{"add", {{99}, {99}}, DType::i32, {-2048, 2048}, {-2048, 2048}},
+                                         IntegerCase{"less", {{99}, {99}}, DType::i32, {-2048, 2048}, {-2048, 2048}},
                                          IntegerCase{"negative", {{37}}, DType::i32, kIds, {}},
                                          IntegerCase{"abs", {{37}}, DType::i64, kLarge, {}},
                                          IntegerCase{"maximum", {{37}, {37}}, DType::i32, kLarge, kIds},
@@ -100,6 +112,19 @@ INSTANTIATE_TEST_SUITE_P(Computed, Integers,
                                          IntegerCase{"clip", {{37}}, DType::i32, kIds, {}, {{"min", 3000.0}, {"max", 40001.0}}},
                                          IntegerCase{"relu", {{37}}, DType::i32, kLarge, {}},
                                          IntegerCase{"shift_left", {{37}, {37}}, DType::i32, kSmall, {0, 11}, {}, false}));
+
+INSTANTIATE_TEST_SUITE_P(OfBits, Integers,
+                         testing::Values(IntegerCase{"bitwise_and", {{99}, {99}}, DType::i32, {0, 2000}, {0, 300}},
+                                         IntegerCase{"bitwise_or", {{99}, {99}}, DType::i64, kIds, kSmall},
+                                         IntegerCase{"bitwise_xor", {{7, 13}, {13}}, DType::i64, {-2048, 2048}, kOperand},
+                                         IntegerCase{"bitwise_and", {{99}, {99}}, DType::i8, {-128, 127}, {-128, 127}},
+                                         IntegerCase{"bitwise_xor", {{99}, {99}}, DType::u16, {0, 65535}, {0, 65535}},
+                                         IntegerCase{"bitwise_or", {{99}, {99}}, DType::i16, {-32768, 32767}, {-32768, 32767}},
+                                         IntegerCase{"bitwise_xor", {{99}, {99}}, DType::i32, {0, 0}, {0, 1}},
+                                         IntegerCase{"bitwise_not", {{99}}, DType::u8, {0, 255}, {}},
+                                         IntegerCase{"bitwise_not", {{99}}, DType::u16, {0, 65535}, {}},
+                                         IntegerCase{"bitwise_not", {{99}}, DType::i64, kLarge, {}},
+                                         IntegerCase{"bitwise_and", {{99}, {99}}, DType::i64, kHuge, kSmall, {}, false}));
 
 INSTANTIATE_TEST_SUITE_P(Divided, Integers,
                          testing::Values(IntegerCase{"divide", {{99}, {99}}, DType::i32, kOperand, {-9, 9}},
@@ -109,7 +134,14 @@ INSTANTIATE_TEST_SUITE_P(Divided, Integers,
                                          IntegerCase{"remainder", {{99}, {99}}, DType::i8, {-128, 127}, {-9, 9}},
                                          IntegerCase{"modulo", {{99}, {99}}, DType::i16, kOperand, kSmall},
                                          IntegerCase{"modulo", {{99}, {}}, DType::i32, {0, 2000}, {64, 64}},
-                                         IntegerCase{"divide", {{99}, {99}}, DType::i32, kIds, kSmall, {}, false},
+                                         IntegerCase{"divide", {{99}, {99}}, DType::i32, kIds, kSmall},
+                                         IntegerCase{"divide", {{99}, {99}}, DType::i32, {-2048, 2048}, {-2048, 2048}},
+                                         IntegerCase{"modulo", {{99}, {99}}, DType::i32, {-2048, 2048}, {0, 2048}},
+                                         IntegerCase{"remainder", {{7, 1}, {7, 13}}, DType::i64, {-65536, 65536}, {-65536, 65536}},
+                                         IntegerCase{"modulo", {{13}, {7, 13}}, DType::i64, {-65536, 65536}, {-1024, 1024}},
+                                         IntegerCase{"divide", {{99}, {}}, DType::i64, {-65536, 65536}, {5003, 5003}},
+                                         IntegerCase{"divide", {{99}, {99}}, DType::u16, {0, 65535}, {0, 65535}},
+                                         IntegerCase{"divide", {{99}, {99}}, DType::i32, kHuge, kSmall, {}, false},
                                          IntegerCase{"power", {{99}, {99}}, DType::i32, {-5, 5}, {0, 5}, {}, false}));
 
 INSTANTIATE_TEST_SUITE_P(
@@ -122,6 +154,21 @@ INSTANTIATE_TEST_SUITE_P(
                     IntegerCase{"gather", {{3001, 3}, {11}}, DType::i64, kIds, {-3001, 3000}, {{"dim", std::int64_t{0}}}},
                     IntegerCase{"gather_elements", {{5, 2999}, {5, 3}}, DType::i64, kSmall, {-2999, 2998}, {{"dim", std::int64_t{1}}}},
                     IntegerCase{"reshape", {{7, 13}}, DType::i64, kHuge, {}, {{"shape", Dims{91}}}, false}));
+
+// Places and updates are of one range here; several updates meet.
+graph::AttrMap putting(std::string reduction) { return {{"dim", std::int64_t{1}}, {"reduction", std::move(reduction)}}; }
+graph::AttrMap putting_rows(std::string reduction) { return {{"reduction", std::move(reduction)}}; }
+
+INSTANTIATE_TEST_SUITE_P(
+    Put, Integers,
+    testing::Values(IntegerCase{"scatter_elements", {{5, 13}, {5, 7}, {5, 7}}, DType::i64, kIds, {-13, 12}, putting("add")},
+                    IntegerCase{"scatter_elements", {{5, 13}, {3, 7}, {3, 7}}, DType::i64, {-2047, 2047}, {0, 12}, putting("add")},
+                    IntegerCase{"scatter_elements", {{5, 13}, {5, 3}, {5, 3}}, DType::i64, {-30, 30}, {-3, 12}, putting("mul")},
+                    IntegerCase{"scatter_elements", {{5, 13}, {5, 7}, {5, 7}}, DType::i32, kLarge, {-13, 12}, putting("max")},
+                    IntegerCase{"scatter_elements", {{5, 13}, {5, 7}, {5, 7}}, DType::i32, kIds, {-13, 12}, putting("min")},
+                    IntegerCase{"scatter_nd", {{97, 3}, {7, 1}, {7, 3}}, DType::i32, kLarge, {0, 96}, putting_rows("add")},
+                    IntegerCase{"scatter_nd", {{97, 3}, {7, 1}, {7, 3}}, DType::i64, kLarge, {0, 96}, putting_rows("max")},
+                    IntegerCase{"scatter_elements", {{5, 99}, {5, 37}, {5, 37}}, DType::i64, kIds, {0, 98}, putting("add"), false}));
 
 INSTANTIATE_TEST_SUITE_P(
     Found, Integers,
@@ -137,6 +184,15 @@ INSTANTIATE_TEST_SUITE_P(
                     IntegerCase{"reduce_prod", {{5, 7}}, DType::i32, {-20, 20}, {}, {{"dims", Dims{1}}}, false},
                     IntegerCase{"square", {{37}}, DType::i32, {-40, 40}, {}, {}, false},
                     IntegerCase{"cumsum", {{3, 41}}, DType::i64, {0, 1}, {}},
+                    IntegerCase{"reduce_sum", {{3, 41}}, DType::i32, {0, 20000}, {}, {{"dims", Dims{1}}}},
+                    IntegerCase{"reduce_sum", {{3, 7, 5}}, DType::i64, kOperand, {}, {{"dims", Dims{0, 2}}, {"keep_dims", false}}},
+                    IntegerCase{"reduce_sum", {{3, 41}}, DType::i8, {-128, 127}, {}, {{"dims", Dims{1}}}},
+                    IntegerCase{"reduce_sum", {{3, 41}}, DType::u16, {0, 65535}, {}, {{"dims", Dims{0}}}},
+                    IntegerCase{"cumsum", {{3, 41}}, DType::i64, kOperand, {}, {{"dim", std::int64_t{1}}}},
+                    IntegerCase{"cumsum", {{3, 41}}, DType::i64, {-20000, 20000}, {}, {{"dim", std::int64_t{-1}}, {"exclusive", true}}},
+                    IntegerCase{"cumsum", {{17, 3}}, DType::i16, {-32768, 32767}, {}, {{"dim", std::int64_t{0}}, {"reverse", true}}},
+                    IntegerCase{
+                        "cumsum", {{17, 3}}, DType::u8, {0, 255}, {}, {{"dim", std::int64_t{0}}, {"reverse", true}, {"exclusive", true}}},
                     IntegerCase{"reduce_sum", {{3, 41}}, DType::i32, kIds, {}, {{"dims", Dims{1}}}, false}));
 
 // x as a float, its rounding, and that as an integer; `added` before it is rounded.
@@ -177,6 +233,23 @@ TEST(ExactIntegers, AreFloatsOnTheHostWhereThoseAreRounded) {
     EXPECT_TRUE(graph::on_host(n)) << n.name();
   }
   EXPECT_EQ(floats, 3u);
+}
+
+// Rows are copied by a product, which takes a bit less than a sum.
+TEST(ExactIntegers, AreComparedInDigitsWhereRowsAreCopied) {
+  for (const bool copied : {false, true}) {
+    Bench bench;
+    Builder b("g");
+    const ValueRef x = b.input("x", {33, 7}, DType::i32);
+    const ValueRef row = b.input("row", copied ? Shape{1, 7} : Shape{33, 7}, DType::i32);
+    for (const ValueRef& value : {x, row}) b.node(value).tags[kValueRange] = "0:2047";
+    b.output("y", called(b, "e", b.op("equal", {x, row})));
+    Graph graph = finished(b);
+    bench.run(kExactIntegers, graph);
+    std::size_t comparisons = 0;
+    for (const NodeId id : graph.ids()) comparisons += graph.node(id).op() == "equal" ? 1 : 0;
+    EXPECT_EQ(comparisons, copied ? 2u : 1u);
+  }
 }
 
 TEST(ExactIntegers, NameWhatWouldKeepAnOpOnTheDevice) {

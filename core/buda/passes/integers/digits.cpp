@@ -47,21 +47,17 @@ Digits DigitBuilder::of_number(std::int64_t value) { return of_constant(Tensor::
 
 Digits DigitBuilder::of_operand(ValueRef value, const IntegerRange& range, const Shape& shape) {
   const ValueRef base = number(base_);
-  const ValueRef whole = cast(value, DType::i32);
-  ValueRef low = whole, high;
-  auto reaches = [&](std::string_view comparison, std::int64_t bound) {
-    const ValueRef constant = number(bound);
-    return as_number(b_.op(comparison, {whole, constant}));
-  };
+  ValueRef low = cast(value, DType::i32), high;
   // Low digits are brought into their range by one base at a time: two bases and a number of that size are no exact sum.
-  for (std::int64_t bound = base_; bound <= range.most; bound += base_) {
-    const ValueRef one = reaches("greater_equal", bound);
+  for (std::int64_t most = range.most; most >= base_; most -= base_) {
+    const ValueRef one = as_number(b_.op("greater_equal", {low, base}));
     high = high.valid() ? b_.add(high, one) : one;
     const ValueRef step = b_.multiply(one, base);
     low = b_.named("low").subtract(low, step);
   }
-  for (std::int64_t bound = 0; bound > range.least; bound -= base_) {
-    const ValueRef one = reaches("less", bound);
+  for (std::int64_t least = range.least; least < 0; least += base_) {
+    const ValueRef zero = number(0);
+    const ValueRef one = as_number(b_.op("less", {low, zero}));
     high = high.valid() ? b_.subtract(high, one) : b_.negative(one);
     const ValueRef step = b_.multiply(one, base);
     low = b_.named("low").add(low, step);
@@ -89,10 +85,19 @@ ValueRef DigitBuilder::on_host(const Digits& d, DType type) {
   return type == DType::i32 ? whole : host(cast(whole, type));
 }
 
-ValueRef DigitBuilder::on_device(const Digits& d, DType type) {
+ValueRef DigitBuilder::on_device(const Digits& d, const IntegerRange& range, DType type) {
   const ValueRef base = number(base_);
-  const ValueRef upper = b_.multiply(d.high, base);
-  return cast(b_.add(upper, d.low), type);
+  ValueRef high = d.high, low = d.low;
+  if (range.least < -base_) {
+    // Digits of one sign, so that no part is larger than the whole.
+    const ValueRef zero = number(0);
+    const ValueRef below = as_number(b_.op("less", {high, zero}));
+    const ValueRef step = b_.multiply(below, base);
+    high = b_.add(high, below);
+    low = b_.subtract(low, step);
+  }
+  const ValueRef upper = b_.multiply(high, base);
+  return cast(b_.add(upper, low), type);
 }
 
 Digits DigitBuilder::sum(const Digits& a, const Digits& b) {

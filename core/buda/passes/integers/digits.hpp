@@ -26,14 +26,14 @@ class DigitBuilder {
   // ---- from and to single values
   Digits of_constant(const Tensor& tensor);
   Digits of_number(std::int64_t value);
-  // Of a value on the device all of whose elements are operands.
+  // Of a value on the device all of whose elements are operands, or one larger than the largest.
   Digits of_operand(graph::ValueRef value, const IntegerRange& range, const Shape& shape);
   // Of a value that the host has; the host computes them.
   Digits of_host_value(graph::ValueRef value);
   // The whole value in this type, on the host (tag kDigits, digit_parts.hpp).
   graph::ValueRef on_host(const Digits& d, DType type);
-  // The same on the device, which rounds it unless all elements are in [-base, 2 base).
-  graph::ValueRef on_device(const Digits& d, DType type);
+  // The same on the device, where all elements are in `range`, which is one of operands.
+  graph::ValueRef on_device(const Digits& d, const IntegerRange& range, DType type);
 
   // ---- arithmetic
   Digits sum(const Digits& a, const Digits& b);

@@ -45,7 +45,7 @@ using IntegerRules = std::map<std::string_view, IntegerRule>;
 const IntegerRules& integer_rules() {
   static const IntegerRules rules = [] {
     IntegerRules out;
-    for (const auto* list : {&elementwise_integer_rules(), &conversion_integer_rules(), &division_integer_rules(),
+    for (const auto* list : {&elementwise_integer_rules(), &bit_integer_rules(), &conversion_integer_rules(), &division_integer_rules(),
                              &movement_integer_rules(), &index_integer_rules(), &reduction_integer_rules()})
       for (const NamedIntegerRule& named : *list) out.emplace(named.op, named.rule);
     return out;

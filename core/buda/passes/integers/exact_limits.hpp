@@ -19,6 +19,10 @@ struct ExactLimits {
   std::int64_t result = 0;   // of what is computed, if only the host or floating-point ops read it
   // Larger integers are kept as high * base + low (digits.hpp). A power of two.
   std::int64_t base = 0;
+  // The next number beyond the largest is one bit at a place further up: it is held, moved and multiplied like an operand or a factor.
+  // Only sums, differences and comparisons with others are not exact.
+  std::int64_t held() const { return operand + 1; }
+  std::int64_t moved() const { return factor + 1; }
   // Of an integer that is kept so.
   std::int64_t whole() const { return factor * base; }
 };

@@ -19,7 +19,7 @@ bool both_split(const IntegerStep& s, std::size_t a, std::size_t b) { return s.c
 // A number that is read with fewer bits is on the same side of any operand that is smaller than the largest.
 bool compares_as_single(const IntegerStep& s) {
   if (s.is_operand(0) && s.is_operand(1)) return true;
-  const std::int64_t inner = s.limits().operand - 1;
+  const std::int64_t inner = (s.is_spread(0) || s.is_spread(1) ? s.limits().factor : s.limits().operand) - 1;
   return !s.has_digits(0) && !s.has_digits(1) && (s.range(0).within(inner) || s.range(1).within(inner));
 }
 
@@ -52,30 +52,6 @@ ValueRef is_not_less(ops::Builder& b, DigitBuilder& d, const Digits& x, const Di
 
 // ---- sums
 
-// How many integers a type has; 0 where they do not wrap around on the device.
-std::int64_t period(DType type) { return dtype_size(type) < 4 ? std::int64_t{1} << (8 * dtype_size(type)) : 0; }
-
-// A sum or difference of two numbers of a type leaves it by less than a period.
-Digits wrapped(DigitBuilder& d, const Digits& x, const IntegerRange& range, DType type) {
-  const IntegerRange held = range_of_type(type);
-  Digits out = x;
-  if (range.most > held.most) {
-    const Digits most = d.of_number(held.most);
-    const ValueRef above = d.less(most, out);
-    const Digits times = d.of_number(period(type));
-    const Digits lower = d.difference(out, times);
-    out = d.chosen(above, lower, out);
-  }
-  if (range.least < held.least) {
-    const Digits least = d.of_number(held.least);
-    const ValueRef below = d.less(out, least);
-    const Digits times = d.of_number(period(type));
-    const Digits upper = d.sum(out, times);
-    out = d.chosen(below, upper, out);
-  }
-  return out;
-}
-
 // An op of a narrow type whose result does not leave the type, in integers that do not wrap around.
 Exactness in_i32(IntegerStep& s, const IntegerRange& range) {
   const std::string op = s.node().op();
@@ -89,59 +65,85 @@ Exactness in_i32(IntegerStep& s, const IntegerRange& range) {
   });
 }
 
+bool wraps(DType type) { return dtype_size(type) < 4; }
+
+// A result that leaves a narrow type by less than digits hold is wrapped around; `range` is what it is before.
+Exactness wrapped(IntegerStep& s, const IntegerRange& range, const std::function<Number(NumberBuilder&)>& make) {
+  const DType type = s.result().dtype;
+  const IntegerRange held = range_of_type(type);
+  const bool fits = range.inside(held);
+  if (!range.within(s.limits().whole()) || (!fits && (!wraps(type) || !held.within(s.limits().whole()))))
+    return s.host(fits ? range : held);
+  return s.by_number(fits ? range : held, [&](NumberBuilder& n) {
+    const Number y = make(n);
+    return n.wrapped(y, type);
+  });
+}
+
 template <bool is_difference>
 Exactness sum(IntegerStep& s) {
   if (is_float(s.result().dtype)) return Exactness::stays;
-  const DType type = s.result().dtype;
-  const IntegerRange held = range_of_type(type), range = is_difference ? s.range(0) - s.range(1) : s.range(0) + s.range(1);
-  const bool fits = range.inside(held), wraps_once = period(type) != 0;
-  if (fits && s.is_operand(0) && s.is_operand(1) && range.within(s.limits().operand)) return in_i32(s, range);
-  const IntegerRange kept = fits ? range : held;
-  if (!both_split(s, 0, 1) || !hull(range, kept).within(s.limits().whole()) || (!fits && !wraps_once)) return s.host(kept);
-  return s.by_digits(kept, [&](ops::Builder& b, DigitBuilder& d) {
-    const Digits x = s.split(0, b);
-    const Digits y = s.split(1, b);
-    const Digits z = is_difference ? d.difference(x, y) : d.sum(x, y);
-    return fits ? z : wrapped(d, z, range, type);
+  const IntegerRange held = range_of_type(s.result().dtype), range = is_difference ? s.range(0) - s.range(1) : s.range(0) + s.range(1);
+  const bool fits = range.inside(held);
+  if (fits && s.is_operand(0) && s.is_operand(1) && range.within(s.limits().held())) return in_i32(s, range);
+  if (!both_split(s, 0, 1)) return s.host(fits ? range : held);
+  return wrapped(s, range, [&](NumberBuilder& n) {
+    const Number x = s.number(0, n);
+    const Number y = s.number(1, n);
+    return is_difference ? n.difference(x, y) : n.sum(x, y);
   });
 }
 
 Exactness product(IntegerStep& s) {
   if (is_float(s.result().dtype)) return Exactness::stays;
-  const IntegerRange held = range_of_type(s.result().dtype), range = s.range(0) * s.range(1);
+  const DType type = s.result().dtype;
+  const IntegerRange held = range_of_type(type), range = s.range(0) * s.range(1);
   const bool fits = range.inside(held);
-  const bool in_order = s.is_factor(0) && s.is_operand(1), turned = s.is_factor(1) && s.is_operand(0);
-  const bool is_read = range.within(s.limits().operand) || (s.ends_here() && range.within(s.limits().result));
-  if (!fits || !is_read || !(in_order || turned)) return s.host(fits ? range : held);
-  if (!in_order) s.swap_operands();
-  return in_i32(s, range);
+  const bool in_order = s.is_moved(0) && s.is_held(1), turned = s.is_moved(1) && s.is_held(0);
+  const bool is_read = range.within(s.limits().held()) || (s.ends_here() && range.within(s.limits().result));
+  if (fits && is_read && (in_order || turned)) {
+    if (!in_order) s.swap_operands();
+    return in_i32(s, range);
+  }
+  if (!both_split(s, 0, 1)) return s.host(fits ? range : held);
+  if (fits || !wraps(type)) {
+    return wrapped(s, range, [&](NumberBuilder& n) {
+      const Number x = s.number(0, n);
+      const Number y = s.number(1, n);
+      return n.product(x, y);
+    });
+  }
+  if (!held.within(s.limits().whole())) return s.host(held);
+  return s.by_number(held, [&](NumberBuilder& n) {
+    const Number x = s.number(0, n);
+    const Number y = s.number(1, n);
+    const Number z = n.wrapped_product(x, y, static_cast<int>(8 * dtype_size(type)));
+    return n.wrapped(z, type);
+  });
 }
 
 Exactness negative(IntegerStep& s) {
   if (is_float(s.result().dtype)) return Exactness::stays;
   const IntegerRange held = range_of_type(s.result().dtype), range = IntegerRange{0, 0} - s.range(0);
-  if (!range.inside(held)) return s.host(held);
-  if (s.is_factor(0)) return in_i32(s, range);
-  if (!s.can_split(0) || !range.within(s.limits().whole())) return s.host(range);
-  return s.by_digits(range, [&](ops::Builder& b, DigitBuilder& d) {
-    const Digits x = s.split(0, b);
-    const Digits zero = d.of_number(0);
-    return d.difference(zero, x);
+  const bool fits = range.inside(held);
+  if (fits && s.is_moved(0)) return in_i32(s, range);
+  if (!s.can_split(0)) return s.host(fits ? range : held);
+  return wrapped(s, range, [&](NumberBuilder& n) {
+    const Number zero = n.constant(0);
+    const Number x = s.number(0, n);
+    return n.difference(zero, x);
   });
 }
 
 Exactness absolute(IntegerStep& s) {
   if (is_float(s.result().dtype)) return Exactness::stays;
   const IntegerRange held = range_of_type(s.result().dtype), range = without_sign(s.range(0));
-  if (!range.inside(held)) return s.host(held);
-  if (s.is_operand(0)) return s.stays(range);
-  if (!s.can_split(0) || !range.within(s.limits().whole())) return s.host(range);
-  return s.by_digits(range, [&](ops::Builder& b, DigitBuilder& d) {
-    const Digits x = s.split(0, b);
-    const ValueRef below = d.is_negative(x);
-    const Digits zero = d.of_number(0);
-    const Digits turned = d.difference(zero, x);
-    return d.chosen(below, turned, x);
+  const bool fits = range.inside(held);
+  if (fits && s.is_held(0)) return s.stays(range);
+  if (!s.can_split(0)) return s.host(fits ? range : held);
+  return wrapped(s, range, [&](NumberBuilder& n) {
+    const Number x = s.number(0, n);
+    return n.size(x);
   });
 }
 
@@ -152,7 +154,7 @@ Exactness extreme(IntegerStep& s) {
   if (is_float(s.result().dtype)) return Exactness::stays;
   const IntegerRange range = is_smaller ? smaller(s.range(0), s.range(1)) : larger(s.range(0), s.range(1));
   // The smaller of two numbers is computed by way of negatives, which are products.
-  const bool direct = is_smaller ? s.is_factor(0) && s.is_factor(1) : s.is_operand(0) && s.is_operand(1);
+  const bool direct = is_smaller ? s.is_moved(0) && s.is_moved(1) : s.is_held(0) && s.is_held(1);
   if (direct) return s.stays(range);
   if (!both_split(s, 0, 1)) return s.host(range);
   return s.by_digits(range, [&](ops::Builder& b, DigitBuilder& d) {
@@ -242,8 +244,6 @@ Exactness host_arithmetic(IntegerStep& s) {
   if (op == "shift_right") {
     const std::int64_t size = without_sign(s.range(0)).most;
     range = intersection(range, {s.range(0).least >= 0 ? 0 : -size, size});
-  } else if (op == "bitwise_and" && s.range(0).least >= 0 && s.range(1).least >= 0) {
-    range = {0, std::min(s.range(0).most, s.range(1).most)};
   }
   return s.host(range);
 }
@@ -277,10 +277,6 @@ const std::vector<NamedIntegerRule>& elementwise_integer_rules() {
       {"power", host_arithmetic},
       {"shift_left", host_arithmetic},
       {"shift_right", host_arithmetic},
-      {"bitwise_and", host_arithmetic},
-      {"bitwise_or", host_arithmetic},
-      {"bitwise_xor", host_arithmetic},
-      {"bitwise_not", host_arithmetic},
       {"bitcast", host_arithmetic},
   };
   return rules;

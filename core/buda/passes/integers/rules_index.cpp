@@ -18,12 +18,13 @@ using graph::ValueRef;
 // ---- operands that are indices
 
 // Makes an index into `sizes` (of the last axis' coordinates; one: of all) one that the decompositions compare exactly. False: they cannot.
-bool comparable_index(IntegerStep& s, std::size_t input, const std::vector<std::int64_t>& sizes) {
+// `in_row`: the decomposition copies the indices, which are columns, for all rows.
+bool comparable_index(IntegerStep& s, std::size_t input, const std::vector<std::int64_t>& sizes, bool in_row = false) {
   if (s.is_known(input)) return true;
   const std::int64_t size = *std::max_element(sizes.begin(), sizes.end());
   const IntegerRange told = s.range(input), legal{-size, size - 1}, range = intersection(told, legal);
   // A negative index is added to the size. Whatever the type holds, an index is legal, or the model is wrong.
-  if (size <= s.limits().operand && !s.has_digits(input)) return true;
+  if (size <= (in_row ? s.limits().moved() : s.limits().operand) && !s.has_digits(input)) return true;
   if (size > s.limits().whole() || !s.can_split(input, range)) return false;
   if (range.least >= 0 && s.has_digits(input)) return true;
   s.set_digits(input, [&](ops::Builder& b, DigitBuilder& d) {
@@ -45,23 +46,17 @@ bool comparable_index(IntegerStep& s, std::size_t input, const std::vector<std::
 // Numbers that a product with ones and zeros takes: exact integers, or floats.
 bool movable(const IntegerStep& s, std::size_t input) { return !s.is_whole(input) || s.is_factor(input); }
 
-IntegerRange result_range(const IntegerStep& s, std::initializer_list<std::size_t> inputs, bool with_zero) {
-  IntegerRange range = with_zero ? IntegerRange{0, 0} : s.range(*inputs.begin());
-  for (const std::size_t i : inputs) range = hull(range, s.range(i));
-  return range;
-}
-
 Exactness kept(IntegerStep& s, const IntegerRange& range) { return is_float(s.result().dtype) ? Exactness::stays : s.stays(range); }
 Exactness given_up(IntegerStep& s, const IntegerRange& range) { return is_float(s.result().dtype) ? Exactness::host : s.host(range); }
 
 // An op that takes elements of x: of each digit of x, where it is large.
-Exactness taken(IntegerStep& s, const std::vector<std::int64_t>& sizes) {
+Exactness taken(IntegerStep& s, const std::vector<std::int64_t>& sizes, bool in_row = false) {
   const IntegerRange range = s.is_whole(0) ? s.range(0) : IntegerRange{};
   // Decompositions leave large tables alone; the device looks rows up by their numbers, or the host does.
   const bool is_large = !s.is_known(1) && elements_of(Shape(sizes)) > kMaxComparedPlaces;
   if (is_large) return movable(s, 0) ? kept(s, range) : s.host(range);
   if (!movable(s, 0) && !s.can_split(0)) return s.host(range);
-  if (!comparable_index(s, 1, sizes)) return given_up(s, range);
+  if (!comparable_index(s, 1, sizes, in_row)) return given_up(s, range);
   if (movable(s, 0)) return kept(s, range);
   const graph::AttrMap attrs = s.node().attrs;
   const Edge index = s.node().inputs()[1];
@@ -86,35 +81,120 @@ std::vector<std::int64_t> sizes_of_coordinates(const IntegerStep& s, std::int64_
   return sizes;
 }
 
-Exactness gather(IntegerStep& s) { return taken(s, {size_along(s)}); }
+Exactness gather(IntegerStep& s) {
+  const Shape& shape = s.type(0).shape;
+  const auto axis = shape.axis(s.attrs().integer("dim"));
+  return taken(s, {size_along(s)}, axis && *axis + 1 == shape.rank());
+}
+Exactness gather_elements(IntegerStep& s) { return taken(s, {size_along(s)}, true); }
 Exactness gather_nd(IntegerStep& s) { return taken(s, sizes_of_coordinates(s, s.attrs().integer("batch_dims"))); }
 
+// ---- elements put into x
+
+// Updates of one place are put one after the other; more than these are the host's.
+constexpr std::int64_t kMaxPuts = 16;
+
+struct Updates {
+  std::int64_t count = 0;  // of any place at most
+  std::int64_t axis = 0;   // of the index and the updates, on which each is one
+};
+
+IntegerRange range_of_put(const IntegerStep& s, const std::string& reduction, std::int64_t count) {
+  const IntegerRange x = s.range(0), update = s.range(2);
+  if (reduction == "add") return x + sum_of(update, count);
+  IntegerRange range = hull(x, update);
+  if (reduction != "mul") return range;
+  range = x;
+  const std::int64_t factors = without_sign(update).most > 1 ? std::min<std::int64_t>(count, 64) : 1;
+  for (std::int64_t i = 0; i < factors; ++i) range = hull(range, range * update);
+  return range;
+}
+
+// x after the updates, of which each is put into a copy of its own.
+Number put_in_turn(NumberBuilder& n, IntegerStep& s, const std::string& reduction, const Updates& updates) {
+  const DType type = s.result().dtype;
+  const Edge index = s.node().inputs()[1];
+  const bool is_sum = reduction == "add", is_product = reduction == "mul";
+  graph::AttrMap attrs = s.node().attrs;
+  attrs["reduction"] = std::string("none");
+  Number x = s.number(0, n);
+  const Number all = n.movable(s.number(2, n));
+  std::optional<Number> plain;
+  if (is_sum || is_product) {
+    std::vector<std::int32_t> elements(static_cast<std::size_t>(elements_of(s.result().shape)), is_product ? 1 : 0);
+    const std::int64_t value = is_product ? 1 : 0;
+    plain = n.single(n.builder().constant(s.result().shape, std::move(elements)), {value, value});
+  }
+  for (std::int64_t i = 0; i < updates.count; ++i) {
+    const ValueRef at = n.builder().slice(index, updates.axis, i, i + 1);
+    const Number update = n.moved(all, [&](ValueRef digit) { return n.builder().slice(digit, updates.axis, i, i + 1); });
+    Number into = plain ? *plain : n.movable(x);
+    Number part = update;
+    if (into.digits && !part.digits) part = n.of_digits(n.digits(part), part.range);
+    if (part.digits && !into.digits) into = n.of_digits(n.digits(into), into.range);
+    auto put = [&](ValueRef target, ValueRef source) { return n.builder().op(s.node().op(), {target, at, source}, attrs); };
+    Number other;
+    if (part.digits) {
+      const ValueRef high = put(into.digits->high, part.digits->high);
+      other = n.of_digits({high, put(into.digits->low, part.digits->low)}, {});
+    } else {
+      other = n.single(put(into.single, part.single), {});
+    }
+    other.range = hull(into.range, part.range);
+    if (is_sum) {
+      x = n.partial_sum(x, other, type);
+    } else if (!is_product) {
+      x = n.larger(x, other, reduction == "min");
+    } else if ((x.range * other.range).within(s.limits().whole())) {
+      x = n.product(x, other);
+    } else {
+      const Number product = n.wrapped_product(x, other, static_cast<int>(8 * dtype_size(type)));
+      x = n.wrapped(product, type);
+    }
+  }
+  return n.wrapped(x, type);
+}
+
 // An op that puts elements into x.
-Exactness put(IntegerStep& s, const std::vector<std::int64_t>& sizes) {
+Exactness put(IntegerStep& s, const std::vector<std::int64_t>& sizes, const Updates& updates) {
   const std::string reduction = s.attrs().text("reduction");
   const IntegerRange held = range_of_type(s.result().dtype);
   if (is_float(s.result().dtype)) return comparable_index(s, 1, sizes) ? Exactness::stays : Exactness::host;
-  IntegerRange range = result_range(s, {0, 2}, false);
-  if (reduction == "add") range = s.range(0) + sum_of(s.range(2), elements_of(s.type(2).shape));
-  const bool small = s.is_factor(0) && s.is_factor(2);
-  // Sums are single values, and products of updates are not bounded.
-  const bool is_sum = reduction == "add" && small && range.inside(held) && range.within(s.limits().operand);
+  const IntegerRange range = range_of_put(s, reduction, updates.count);
+  const bool fits = range.inside(held), small = s.is_factor(0) && s.is_factor(2);
+  const bool is_sum = reduction == "add" && small && fits && range.within(s.limits().operand);
   const bool is_moved = reduction != "add" && reduction != "mul" && (small || (reduction == "none" && s.can_split(0) && s.can_split(2)));
-  if (!is_sum && !is_moved) return s.host(range.inside(held) && reduction != "mul" ? range : held);
+  if (!is_sum && !is_moved) {
+    const bool wraps = dtype_size(s.result().dtype) < 4 && (held + held).within(s.limits().whole());
+    const bool is_comparable = s.is_known(1) || (*std::max_element(sizes.begin(), sizes.end()) <= s.limits().operand && !s.has_digits(1));
+    const bool in_turn = reduction != "none" && s.can_split(0) && s.can_split(2) && is_comparable && updates.count > 0 &&
+                         updates.count <= kMaxPuts && (fits ? range.within(s.limits().whole()) : wraps);
+    if (!in_turn) return s.host(fits ? range : held);
+    return s.by_number(fits ? range : held, [&](NumberBuilder& n) { return put_in_turn(n, s, reduction, updates); });
+  }
   if (!comparable_index(s, 1, sizes)) return s.host(range);
   if (small) return s.stays(range);
   const graph::AttrMap attrs = s.node().attrs;
   const Edge index = s.node().inputs()[1];
   return s.by_digits(range, [&](ops::Builder& b, DigitBuilder&) {
     const Digits x = s.split(0, b);
-    const Digits updates = s.split(2, b);
-    const ValueRef high = b.op(s.node().op(), {x.high, index, updates.high}, attrs);
-    return Digits{high, b.op(s.node().op(), {x.low, index, updates.low}, attrs)};
+    const Digits given = s.split(2, b);
+    const ValueRef high = b.op(s.node().op(), {x.high, index, given.high}, attrs);
+    return Digits{high, b.op(s.node().op(), {x.low, index, given.low}, attrs)};
   });
 }
 
-Exactness scatter_elements(IntegerStep& s) { return put(s, {size_along(s)}); }
-Exactness scatter_nd(IntegerStep& s) { return put(s, sizes_of_coordinates(s, 0)); }
+Exactness scatter_elements(IntegerStep& s) {
+  const Shape& index = s.type(1).shape;
+  const auto axis = index.axis(s.attrs().integer("dim"));
+  return put(s, {size_along(s)}, axis ? Updates{index[*axis], static_cast<std::int64_t>(*axis)} : Updates{});
+}
+
+Exactness scatter_nd(IntegerStep& s) {
+  const Shape& index = s.type(1).shape;
+  const bool is_list = index.rank() == 2;  // else the updates are on several axes
+  return put(s, sizes_of_coordinates(s, 0), {is_list ? index[0] : elements_of(index), 0});
+}
 
 Exactness one_hot(IntegerStep& s) {
   if (!s.is_whole(0)) return Exactness::host;
@@ -122,7 +202,7 @@ Exactness one_hot(IntegerStep& s) {
   const IntegerRange range = s.is_whole(1) ? s.range(1) : IntegerRange{};
   if (!movable(s, 1)) return s.host(range);
   // An index beyond the depth gives no hit, so that the sum with the depth must be exact for all of them.
-  const bool direct = s.is_operand(0) && (s.range(0) + IntegerRange{depth, depth}).within(s.limits().operand);
+  const bool direct = s.is_operand(0) && (s.range(0) + IntegerRange{depth, depth}).within(s.limits().factor);
   if (direct) return kept(s, range);
   if (!s.can_split(0) || !(s.range(0) + IntegerRange{depth, depth}).within(s.limits().whole())) return given_up(s, range);
   s.set_digits(0, [&](ops::Builder& b, DigitBuilder& d) {
@@ -293,7 +373,7 @@ Exactness topk(IntegerStep& s) {
   const bool is_read = !s.graph().users(ValueRef(s.node().id(), 1)).empty();
   if (!s.is_whole(0)) return is_read && n > s.limits().operand ? Exactness::host : Exactness::stays;
   s.say(s.range(0));
-  if (n < 1 || n > s.limits().operand || k < 1 || k > kMaxTop || !s.can_split(0)) return Exactness::host;
+  if (n < 1 || n > s.limits().moved() || k < 1 || k > kMaxTop || !s.can_split(0)) return Exactness::host;
   return s.by_pair(s.range(0), places, [&](ops::Builder& b, DigitBuilder& d) { return largest_integers(b, d, s); });
 }
 
@@ -320,7 +400,7 @@ Exactness unpool(IntegerStep& s) {
 const std::vector<NamedIntegerRule>& index_integer_rules() {
   static const std::vector<NamedIntegerRule> rules = {
       {"gather", gather},
-      {"gather_elements", gather},
+      {"gather_elements", gather_elements},
       {"gather_nd", gather_nd},
       {"scatter_elements", scatter_elements},
       {"scatter_nd", scatter_nd},

@@ -18,10 +18,10 @@ ValueRef moved(ops::Builder& b, const IntegerStep& s, const std::vector<Edge>& d
 Exactness movement(IntegerStep& s, std::size_t first, std::size_t count, const IntegerRange& range, bool pads) {
   bool small = true, split = true;
   for (std::size_t i = first; i < first + count; ++i) {
-    small = small && s.is_factor(i);
+    small = small && s.is_moved(i);
     split = split && s.can_split(i);
   }
-  const bool fits = !pads || range.within(s.limits().factor);
+  const bool fits = !pads || range.within(s.limits().moved());
   if (small && fits) return s.stays(range);
   if (!split || !range.within(s.limits().whole())) return s.host(range);
   const graph::AttrMap attrs = s.node().attrs;
@@ -66,7 +66,7 @@ Exactness padded(IntegerStep& s) {
 // Nothing moves, so that no product drops a bit; but what reads the copy sees a value of the device.
 Exactness copied(IntegerStep& s) {
   if (!s.is_whole(0)) return Exactness::stays;
-  if (s.is_operand(0)) return s.stays(s.range(0));
+  if (s.is_held(0)) return s.stays(s.range(0));
   return movement(s, 0, 1, s.range(0), false);
 }
 

@@ -18,27 +18,122 @@ std::int64_t reduced_elements(const IntegerStep& s) {
   return n;
 }
 
-// A sum of numbers of this range that is a product on the device.
+// The op on integers that do not wrap around, where all sums fit the type.
+Exactness in_wide(IntegerStep& s, const IntegerRange& range) {
+  const DType type = s.result().dtype;
+  if (dtype_size(type) >= 4) return s.stays(range);
+  const std::string op = s.node().op();
+  const graph::AttrMap attrs = s.node().attrs;
+  return s.by_value(range, [&](ops::Builder& b) {
+    std::vector<graph::Edge> wide;
+    for (std::size_t i = 0; i < s.count(); ++i) wide.emplace_back(converted(b, s.in(i), DType::i32));
+    const ValueRef y = b.op(op, wide, attrs);
+    return converted(b, y, type);
+  });
+}
+
+// Whether a sum of numbers of this range can be a product on the device. Partial sums may be as large as all terms of one sign together.
+bool accumulates(const IntegerStep& s, const IntegerRange& range, bool small_operands) {
+  const bool is_read = range.within(s.limits().held()) || (s.ends_here() && range.within(s.limits().result));
+  return small_operands && is_read && range.inside(range_of_type(s.result().dtype));
+}
+
 Exactness accumulated(IntegerStep& s, const IntegerRange& term, std::int64_t terms, bool small_operands) {
   const IntegerRange held = range_of_type(s.result().dtype), range = sum_of(term, terms);
-  // Partial sums may be as large as all terms of one sign together.
-  const bool is_read = range.within(s.limits().operand) || (s.ends_here() && range.within(s.limits().result));
-  const bool wraps = !range.inside(held);
-  // Sums in narrow types are decomposed with a remainder.
-  const bool narrow = dtype_size(s.result().dtype) < 4;
-  if (!small_operands || !is_read || wraps || narrow) return s.host(wraps ? held : range);
-  return s.stays(range);
+  if (!accumulates(s, range, small_operands)) return s.host(range.inside(held) ? range : held);
+  return in_wide(s, range);
+}
+
+// ---- sums in digits
+
+// Sums of this range are exact in digits, or are wrapped around before they leave them.
+bool sums_in_digits(const IntegerStep& s, const IntegerRange& range) {
+  const IntegerRange held = range_of_type(s.result().dtype);
+  if (!s.can_split(0)) return false;
+  if (range.inside(held)) return range.within(s.limits().whole());
+  return dtype_size(s.result().dtype) < 4 && (held + held).within(s.limits().whole()) &&
+         (s.range(0) + s.range(0)).within(s.limits().whole());
+}
+
+// Along an axis of `size`, half of the elements and the other half at a time.
+Number summed_along(NumberBuilder& n, Number x, std::int64_t axis, std::int64_t size, DType type) {
+  std::vector<Number> odd;
+  while (size > 1) {
+    const std::int64_t half = size / 2;
+    const Number whole = n.movable(x);
+    auto part = [&](std::int64_t from, std::int64_t to) {
+      return n.moved(whole, [&](ValueRef digit) { return n.builder().slice(digit, axis, from, to); });
+    };
+    const Number first = part(0, half);
+    const Number second = part(half, 2 * half);
+    if (size % 2 != 0) odd.push_back(part(2 * half, size));
+    x = n.partial_sum(first, second, type);
+    size = half;
+  }
+  for (const Number& other : odd) x = n.partial_sum(x, other, type);
+  return x;
+}
+
+Number summed(NumberBuilder& n, IntegerStep& s) {
+  Number x = s.number(0, n);
+  const Shape& shape = s.type(0).shape;
+  std::vector<std::int64_t> dims = s.attrs().integers("dims");
+  if (dims.empty())
+    for (std::size_t i = 0; i < shape.rank(); ++i) dims.push_back(static_cast<std::int64_t>(i));
+  for (const std::int64_t dim : dims)
+    if (const auto axis = shape.axis(dim)) x = summed_along(n, x, static_cast<std::int64_t>(*axis), shape[*axis], s.result().dtype);
+  const Shape result = s.result().shape;
+  const ValueRef any = x.digits ? x.digits->low : x.single;
+  if (n.builder().graph().type(any)->shape == result) return n.wrapped(x, s.result().dtype);
+  x = n.moved(n.movable(x), [&](ValueRef digit) { return n.builder().reshape(digit, result); });
+  return n.wrapped(x, s.result().dtype);
 }
 
 Exactness reduced_sum(IntegerStep& s) {
   if (is_float(s.result().dtype)) return Exactness::stays;
-  return accumulated(s, s.range(0), reduced_elements(s), s.is_factor(0));
+  const IntegerRange held = range_of_type(s.result().dtype), range = sum_of(s.range(0), reduced_elements(s));
+  const bool is_empty = s.type(0).shape.volume() == 0;
+  if (is_empty || accumulates(s, range, s.is_moved(0)) || !sums_in_digits(s, range))
+    return accumulated(s, s.range(0), reduced_elements(s), s.is_moved(0));
+  return s.by_number(range.inside(held) ? range : held, [&](NumberBuilder& n) { return summed(n, s); });
+}
+
+// In as many steps as the size of the axis has bits: after each the sums are of twice as many elements.
+Number running(NumberBuilder& n, IntegerStep& s, std::int64_t axis) {
+  const Shape& shape = s.type(0).shape;
+  const std::int64_t size = shape[static_cast<std::size_t>(axis)];
+  const bool reverse = s.attrs().boolean("reverse");
+  const IntegerRange term = s.range(0);
+  const DType type = s.result().dtype;
+  auto shifted = [&](const Number& x, std::int64_t by) {
+    Number y = n.moved(x, [&](ValueRef digit) {
+      std::vector<std::int64_t> before(shape.rank(), 0), after(shape.rank(), 0);
+      (reverse ? after : before)[static_cast<std::size_t>(axis)] = by;
+      const ValueRef kept = reverse ? n.builder().slice(digit, axis, by, size) : n.builder().slice(digit, axis, 0, size - by);
+      return n.builder().pad(kept, before, after);
+    });
+    y.range = hull(y.range, {0, 0});
+    return y;
+  };
+  Number x = n.movable(s.number(0, n));
+  if (s.attrs().boolean("exclusive")) x = shifted(x, 1);
+  for (std::int64_t step = 1; step < size; step *= 2) {
+    x = n.movable(x);
+    const Number other = shifted(x, step);
+    const bool is_whole = x.range.inside(sum_of(term, step));
+    x = n.partial_sum(x, other, type);
+    if (is_whole && sum_of(term, 2 * step).inside(x.range)) x.range = sum_of(term, std::min(2 * step, size));
+  }
+  return n.wrapped(x, s.result().dtype);
 }
 
 Exactness running_sum(IntegerStep& s) {
   if (is_float(s.result().dtype)) return Exactness::stays;
   const auto axis = s.type(0).shape.axis(s.attrs().integer("dim"));
-  return accumulated(s, s.range(0), axis ? s.type(0).shape[*axis] : 1, s.is_factor(0));
+  const std::int64_t size = axis ? s.type(0).shape[*axis] : 1;
+  const IntegerRange held = range_of_type(s.result().dtype), range = sum_of(s.range(0), size);
+  if (size < 2 || accumulates(s, range, s.is_moved(0)) || !sums_in_digits(s, range)) return accumulated(s, s.range(0), size, s.is_moved(0));
+  return s.by_number(range.inside(held) ? range : held, [&](NumberBuilder& n) { return running(n, s, static_cast<std::int64_t>(*axis)); });
 }
 
 Exactness matrix_product(IntegerStep& s) {
@@ -70,7 +165,7 @@ template <bool is_smallest>
 Exactness reduced_extreme(IntegerStep& s) {
   if (is_float(s.result().dtype)) return Exactness::stays;
   const IntegerRange range = s.range(0);
-  if (s.is_factor(0)) return s.stays(range);
+  if (s.is_moved(0)) return s.stays(range);
   if (!s.can_split(0)) return s.host(range);
   const std::vector<std::int64_t> dims = s.attrs().integers("dims");
   const Shape shape = s.result().shape;

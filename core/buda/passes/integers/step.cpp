@@ -27,6 +27,13 @@ IntegerStep::IntegerStep(graph::Graph& graph, graph::NodeId id, const ExactLimit
 
 ops::Attrs IntegerStep::attrs() const { return {*ops::standard_ops().find(graph::Level::tensor, node().op()), node().attrs}; }
 
+bool IntegerStep::is_spread(std::size_t i) const {
+  if (!is_elementwise(node()) && node().op() != "remainder" && node().op() != "modulo") return false;
+  const Shape &x = type(i).shape, &y = result().shape;
+  if (y.rank() < 2 || y[y.rank() - 2] == 1) return false;
+  return x.rank() < 2 || x[x.rank() - 2] == 1;
+}
+
 bool IntegerStep::is_known(std::size_t i) const { return value_of(graph_, node().inputs()[i]) != nullptr; }
 
 EqualInteger IntegerStep::integer(std::size_t i) const {
@@ -63,12 +70,38 @@ Exactness IntegerStep::by_digits(const IntegerRange& range, const std::function<
   DigitBuilder digits(builder, limits_.base);
   const DType type = result().dtype;
   const Digits made = make(builder, digits);
-  const bool small = range.inside({-limits_.base, std::min(limits_.operand, 2 * limits_.base - 1)});
-  const ValueRef whole = small ? digits.on_device(made, type) : digits.on_host(made, type);
+  const bool small = range.within(limits_.operand);
+  const ValueRef whole = small ? digits.on_device(made, range, type) : digits.on_host(made, type);
   outcome_ = builder.status();
   if (!outcome_) return Exactness::rewritten;
   wholes_.note(whole, range);
   if (!small) wholes_.note(whole, made);
+  editor.replace(id_, whole);
+  return Exactness::rewritten;
+}
+
+Number IntegerStep::number(std::size_t i, NumberBuilder& n) {
+  if (type(i).dtype == DType::boolean) return n.single(n.digit_builder().as_number(in(i)), range(i));
+  if (is_operand(i)) return n.single(converted(n.builder(), in(i), DType::i32), range(i));
+  return n.of_digits(split(i, n.builder()), range(i));
+}
+
+Exactness IntegerStep::by_number(const IntegerRange& range, const std::function<Number(NumberBuilder&)>& make) {
+  graph::GraphEditor editor(graph_, id_);
+  ops::Builder builder(editor);
+  NumberBuilder numbers(builder, limits_);
+  const DType type = result().dtype;
+  const Number made = make(numbers);
+  const bool small = range.within(limits_.operand);
+  ValueRef whole;
+  if (!made.digits)
+    whole = converted(builder, made.single, type);
+  else
+    whole = small ? numbers.digit_builder().on_device(*made.digits, range, type) : numbers.digit_builder().on_host(*made.digits, type);
+  outcome_ = builder.status();
+  if (!outcome_) return Exactness::rewritten;
+  wholes_.note(whole, range);
+  if (made.digits && !small) wholes_.note(whole, *made.digits);
   editor.replace(id_, whole);
   return Exactness::rewritten;
 }

@@ -5,6 +5,7 @@
 #include <buda/graph/editor.hpp>
 #include <buda/graph/graph.hpp>
 #include <buda/ops/table/op.hpp>
+#include <buda/passes/integers/numbers.hpp>
 #include <buda/passes/integers/wholes.hpp>
 
 #include <functional>
@@ -44,12 +45,18 @@ class IntegerStep {  // wide because rules read op, ranges and digits through it
 
   // ---- ranges and digits
   IntegerRange range(std::size_t i) const { return wholes_.range(in(i)); }
-  bool is_operand(std::size_t i) const { return wholes_.is_operand(in(i)); }
+  // Elementwise ops of fewer rows than the result copy theirs by a product.
+  bool is_spread(std::size_t i) const;
+  bool is_operand(std::size_t i) const { return is_spread(i) ? is_factor(i) : wholes_.is_operand(in(i)); }
   bool is_factor(std::size_t i) const { return wholes_.is_factor(in(i)); }
+  bool is_held(std::size_t i) const { return is_spread(i) ? is_moved(i) : wholes_.is_held(in(i)); }
+  bool is_moved(std::size_t i) const { return wholes_.is_moved(in(i)); }
   bool has_digits(std::size_t i) const { return wholes_.digits(in(i)) != nullptr; }
   bool can_split(std::size_t i) const { return wholes_.can_split(in(i)); }
   bool can_split(std::size_t i, const IntegerRange& range) const { return wholes_.can_split(in(i), range); }
   Digits split(std::size_t i, ops::Builder& b) { return wholes_.split(in(i), b); }
+  // Of an operand that can be split.
+  Number number(std::size_t i, NumberBuilder& n);
   // The integer that a float operand is equal to, if that is known.
   const EqualInteger* equal(std::size_t i) const { return wholes_.equal(in(i)); }
   void note_equal(graph::ValueRef number, const EqualInteger& whole) { wholes_.note(number, whole); }
@@ -71,6 +78,7 @@ class IntegerStep {  // wide because rules read op, ranges and digits through it
   // Replaces the op by what `make` builds; an error of the builder comes out of finish().
   Exactness by_value(const IntegerRange& range, const std::function<graph::ValueRef(ops::Builder&)>& make);
   Exactness by_digits(const IntegerRange& range, const std::function<Digits(ops::Builder&, DigitBuilder&)>& make);
+  Exactness by_number(const IntegerRange& range, const std::function<Number(NumberBuilder&)>& make);
   // The same for an op of two results, the first of which may have digits.
   Exactness by_pair(const IntegerRange& first, const IntegerRange& second,
                     const std::function<std::pair<Digits, graph::ValueRef>(ops::Builder&, DigitBuilder&)>& make);
@@ -99,6 +107,7 @@ struct NamedIntegerRule {
 // In rules_*.cpp.
 const std::vector<NamedIntegerRule>& elementwise_integer_rules();
 const std::vector<NamedIntegerRule>& conversion_integer_rules();
+const std::vector<NamedIntegerRule>& bit_integer_rules();
 const std::vector<NamedIntegerRule>& division_integer_rules();
 const std::vector<NamedIntegerRule>& movement_integer_rules();
 const std::vector<NamedIntegerRule>& index_integer_rules();

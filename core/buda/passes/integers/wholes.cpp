@@ -41,7 +41,7 @@ bool Wholes::comes_from_host(ValueRef value) const {
 
 bool Wholes::can_split(ValueRef value, const IntegerRange& r) const {
   if (digits(value) != nullptr) return true;
-  if (range(value).within(limits_.operand)) return true;
+  if (range(value).within(limits_.held())) return true;
   return r.within(limits_.whole()) && (value_of(graph_, value) != nullptr || comes_from_host(value));
 }
 
@@ -50,7 +50,9 @@ Digits Wholes::split(ValueRef value, ops::Builder& builder) {
   DigitBuilder d(builder, limits_.base);
   if (const Tensor* tensor = value_of(graph_, value)) return d.of_constant(*tensor);
   const IntegerRange r = range(value);
-  const Digits made = r.within(limits_.operand) ? d.of_operand(value, r, graph_.type(value)->shape) : d.of_host_value(value);
+  // One number more than operands is cheaper to have from the host.
+  const std::int64_t size = comes_from_host(value) ? limits_.operand : limits_.held();
+  const Digits made = r.within(size) ? d.of_operand(value, r, graph_.type(value)->shape) : d.of_host_value(value);
   // The single value stays what others read where it is small enough.
   if (!r.within(limits_.operand)) note(value, made);
   return made;

@@ -34,6 +34,9 @@ class Wholes {
   // A single value on the device all of whose elements are operands of a sum, or of a product (exact_limits.hpp).
   bool is_operand(graph::ValueRef value) const { return is_single_within(value, limits_.operand); }
   bool is_factor(graph::ValueRef value) const { return is_single_within(value, limits_.factor); }
+  // The same one number further (ExactLimits::held).
+  bool is_held(graph::ValueRef value) const { return is_single_within(value, limits_.held()); }
+  bool is_moved(graph::ValueRef value) const { return is_single_within(value, limits_.moved()); }
   // Whether it has digits or can get some, all elements being in `range`.
   bool can_split(graph::ValueRef value, const IntegerRange& range) const;
   bool can_split(graph::ValueRef value) const { return can_split(value, range(value)); }
