@@ -150,6 +150,6 @@ double flops_reduce(const Op& op) {
 
 }  // namespace
 
-const OpKind kReduce = {&check_reduce, &as_on_chip<always<run_reduce>, Reach::anything>, &flops_reduce};
+const OpKind kReduce = {&check_reduce, &as_on_chip<always<run_reduce>, Reach::chosen>, &flops_reduce};
 
 }  // namespace buda::arith

@@ -93,7 +93,7 @@ Place place_of_inputs(const netlist::Op& op, Reach reach) {
   return multiplies ? Place::operand : Place::argument;
 }
 
-SpecialMarks special_marks(const OpCall& call, const Value& out, Reach reach) {
+SpecialMarks special_marks(const OpCall& call, const Value& out, const Value& bits, Reach reach) {
   const Place inputs = place_of_inputs(call.op, reach);
   SpecialMarks marks(out.floats.size());
   if (reach == Reach::anything) {
@@ -104,6 +104,8 @@ SpecialMarks special_marks(const OpCall& call, const Value& out, Reach reach) {
   if (call.previous) mark_places(SpecialTest(out.format, Place::result), *call.previous, marks);
   if (reach == Reach::product) {
     mark_product(call, out.cols(), marks);
+  } else if (reach == Reach::chosen) {
+    mark_places(SpecialTest(out.format, Place::result), bits, marks);
   } else {
     for (const ValuePtr& in : call.inputs)
       if (in->floats.size() == marks.size()) mark_places(SpecialTest(in->format, inputs), *in, marks);
@@ -129,7 +131,7 @@ Outcome corrected(const OpCall& call, Outcome computed, Outcome (*run)(const OpC
   const Outcome exactly = run(again);
   const auto* bits = std::get_if<Value>(&exactly);
   if (bits == nullptr) return computed;  // operands that only bits cannot bring together
-  const SpecialMarks marks = special_marks(call, *out, reach);
+  const SpecialMarks marks = special_marks(call, *out, *bits, reach);
   for (std::size_t i = 0; i < marks.size(); ++i)
     if (marks[i] != 0) out->floats[i] = bits->floats[i];
   return computed;

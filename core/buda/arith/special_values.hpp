@@ -14,8 +14,9 @@
 
 namespace buda::arith {
 
-// What of the output an input's number reaches: the number in its place; in a product its row (operand 0) or column (1); anything.
-enum class Reach : std::uint8_t { place, product, anything };
+// What of the output an input's number reaches: the number in its place; in a product its row (operand 0) or column (1); where the output
+// is one of the inputs' numbers, the number that it is itself, so that a mask which loses leaves no trace; anything.
+enum class Reach : std::uint8_t { place, product, chosen, anything };
 
 // What mode exact computed, with the numbers of mode bits where special ones reach. `run` is the op in any mode.
 Outcome corrected(const OpCall& call, Outcome computed, Outcome (*run)(const OpCall&), Reach reach);

@@ -156,6 +156,20 @@ TEST(SpecialValues, ExactAgreesWithBitsInReductions) {
   }
 }
 
+// A mask that is never the maximum changes no maximum, not even how it is packed.
+TEST(SpecialValues, MasksThatLoseLeaveNoTrace) {
+  const Formats formats{DataFormat::float16, DataFormat::float16, DataFormat::bfp4};
+  Numbers rows(kSide * kSide), masked;
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = 0.25f * static_cast<float>(i % 37) - 2;
+  masked = rows;
+  for (std::size_t i = 0; i < kSide; ++i) {
+    rows[i * kSide + i] = -2;
+    masked[i * kSide + i] = -131008;
+  }
+  const Op op = op_of(OpType::reduce, formats, 1);
+  EXPECT_EQ(run(op, Mode::exact, {masked}), run(op, Mode::exact, {rows}));
+}
+
 // Nothing that is multiplied by 0 is seen again, in any mode.
 TEST(SpecialValues, ZeroTimesAnythingIsZero) {
   const Pairs pairs;
