@@ -152,6 +152,8 @@ INSTANTIATE_TEST_SUITE_P(
                         "pad", {{7, 13}}, DType::i32, kIds, {}, {{"before", Dims{1, 0}}, {"after", Dims{0, 2}}, {"value", -3001.0}}},
                     IntegerCase{"gather", {{97, 3}, {11}}, DType::i64, {0, 96}, {-97, 96}, {{"dim", std::int64_t{0}}}},
                     IntegerCase{"gather", {{3001, 3}, {11}}, DType::i64, kIds, {-3001, 3000}, {{"dim", std::int64_t{0}}}},
+                    IntegerCase{"gather_elements", {{3, 997}, {3, 997}}, DType::i64, kSmall, {-3, 2}, {{"dim", std::int64_t{0}}}, false},
+                    IntegerCase{"gather_elements", {{3, 960}, {3, 960}}, DType::i64, kSmall, {-3, 2}, {{"dim", std::int64_t{0}}}},
                     IntegerCase{"gather_elements", {{5, 2999}, {5, 3}}, DType::i64, kSmall, {-2999, 2998}, {{"dim", std::int64_t{1}}}},
                     IntegerCase{"reshape", {{7, 13}}, DType::i64, kHuge, {}, {{"shape", Dims{91}}}, false}));
 

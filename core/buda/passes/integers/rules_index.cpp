@@ -43,6 +43,18 @@ bool comparable_index(IntegerStep& s, std::size_t input, const std::vector<std::
   return true;
 }
 
+// Each line of elements becomes a matrix of its own, in a Float32. Rows of cores share them evenly, and a core reads so many and holds so
+// many.
+bool has_room_for_lines(const IntegerStep& s) {
+  constexpr std::int64_t kRowsOfCores = 8, kMaxReads = 2000, kMaxHeld = 280;
+  const Shape& index = s.type(1).shape;
+  const auto axis = index.axis(s.attrs().integer("dim"));
+  const std::int64_t count = axis ? std::max<std::int64_t>(index[*axis], 1) : 1, lines = elements_of(index) / count;
+  std::int64_t rows = kRowsOfCores;
+  while (lines % rows != 0) --rows;
+  return lines <= kMaxReads && lines / rows <= kMaxHeld;
+}
+
 // Numbers that a product with ones and zeros takes: exact integers, or floats.
 bool movable(const IntegerStep& s, std::size_t input) { return !s.is_whole(input) || s.is_factor(input); }
 
@@ -86,7 +98,10 @@ Exactness gather(IntegerStep& s) {
   const auto axis = shape.axis(s.attrs().integer("dim"));
   return taken(s, {size_along(s)}, axis && *axis + 1 == shape.rank());
 }
-Exactness gather_elements(IntegerStep& s) { return taken(s, {size_along(s)}, true); }
+Exactness gather_elements(IntegerStep& s) {
+  if (s.is_whole(0) && !has_room_for_lines(s)) return s.host(s.range(0));
+  return taken(s, {size_along(s)}, true);
+}
 Exactness gather_nd(IntegerStep& s) { return taken(s, sizes_of_coordinates(s, s.attrs().integer("batch_dims"))); }
 
 // ---- elements put into x
@@ -187,6 +202,11 @@ Exactness put(IntegerStep& s, const std::vector<std::int64_t>& sizes, const Upda
 Exactness scatter_elements(IntegerStep& s) {
   const Shape& index = s.type(1).shape;
   const auto axis = index.axis(s.attrs().integer("dim"));
+  if (s.is_whole(0) && !has_room_for_lines(s)) {
+    const IntegerRange range = range_of_put(s, s.attrs().text("reduction"), axis ? index[*axis] : 1),
+                       held = range_of_type(s.result().dtype);
+    return s.host(range.inside(held) ? range : held);
+  }
   return put(s, {size_along(s)}, axis ? Updates{index[*axis], static_cast<std::int64_t>(*axis)} : Updates{});
 }
 

@@ -111,19 +111,28 @@ struct Moving {
   DeviceAxes axes;  // of x
 };
 
-// z times r rows of x, all of whose slices stand below one another.
+// Slices of a value on its way: rows of cores share them, so that many in a number without small factors would all be one core's.
+std::int64_t shared_slices(std::int64_t z) {
+  constexpr std::int64_t kFew = 64, kRowsOfCores = 8;
+  return z <= kFew ? z : (z + kRowsOfCores - 1) / kRowsOfCores * kRowsOfCores;
+}
+
+// z times r rows of x, all of whose slices stand below one another; zeros where no row is left.
 Result<Lowered> gathered_one_by_one(OpBuilder& out, const Lowered& x, const std::vector<std::int64_t>& rows, std::int64_t z,
                                     std::int64_t r) {
   if (z * r > kMaxMovedRows) return out.refuse(cat("it moves ", z * r, " rows, each by itself"), "give the model a smaller input");
   std::vector<std::int32_t> picks;
   for (std::int64_t row : rows) picks.push_back(static_cast<std::int32_t>(row + 1));
+  picks.resize(static_cast<std::size_t>(z * r), 0);
   return gathered_rows(out, "picked", stacked_slices(x), Tensor(Shape{1, z, r}, std::move(picks)), nullptr);
 }
 
-// The rows of all slices in another order, columns as they are.
-Result<Moving> gathered_to(OpBuilder& out, Moving at, DeviceAxes to, const Sizes& sizes) {
-  if (at.axes == to) return at;
-  BUDA_ASSIGN(at.x, gathered_one_by_one(out, at.x, source_rows(at.axes, to, sizes), size_of(to.z(), sizes), size_of(to.r(), sizes)));
+// The rows of all slices in another order, columns as they are. What is not the end may have more slices.
+Result<Moving> gathered_to(OpBuilder& out, Moving at, DeviceAxes to, const Sizes& sizes, bool is_end) {
+  const std::int64_t slices = size_of(to.z(), sizes);
+  if (at.axes == to && (!is_end || at.x.shape[1] == slices)) return at;
+  const std::int64_t z = is_end ? slices : shared_slices(slices);
+  BUDA_ASSIGN(at.x, gathered_one_by_one(out, at.x, source_rows(at.axes, to, sizes), z, size_of(to.r(), sizes)));
   at.axes = std::move(to);
   return at;
 }
@@ -139,21 +148,21 @@ Result<Lowered> moved_by_gathers(OpBuilder& out, Moving at, const DeviceAxes& to
   const Factors movable = joined(at.axes.z(), at.axes.r());
   if (at.axes.c() != to.c() && is_among(to.c(), movable)) {
     DeviceAxes columns_as_rows{{ordered_like(without(movable, to.c()), to.z()), to.c(), at.axes.c()}};
-    BUDA_ASSIGN(at, gathered_to(out, std::move(at), std::move(columns_as_rows), sizes));
+    BUDA_ASSIGN(at, gathered_to(out, std::move(at), std::move(columns_as_rows), sizes, false));
     at = transposed_axes(std::move(at));
   } else if (at.axes.c() != to.c()) {
     // What shall be rows then, waits as columns.
     Factors waiting = without(to.r(), at.axes.c());
     if (waiting.empty()) waiting = without(movable, to.c());
     DeviceAxes first{{ordered_like(without(movable, waiting), to.z()), waiting, at.axes.c()}};
-    BUDA_ASSIGN(at, gathered_to(out, std::move(at), std::move(first), sizes));
+    BUDA_ASSIGN(at, gathered_to(out, std::move(at), std::move(first), sizes, false));
     at = transposed_axes(std::move(at));
     Factors others = without(joined(at.axes.z(), at.axes.r()), to.c());
     DeviceAxes second{{ordered_like(others, to.z()), to.c(), at.axes.c()}};
-    BUDA_ASSIGN(at, gathered_to(out, std::move(at), std::move(second), sizes));
+    BUDA_ASSIGN(at, gathered_to(out, std::move(at), std::move(second), sizes, false));
     at = transposed_axes(std::move(at));
   }
-  BUDA_ASSIGN(at, gathered_to(out, std::move(at), to, sizes));
+  BUDA_ASSIGN(at, gathered_to(out, std::move(at), to, sizes, true));
   return std::move(at.x);
 }
 
