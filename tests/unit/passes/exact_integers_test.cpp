@@ -170,6 +170,7 @@ INSTANTIATE_TEST_SUITE_P(
                     IntegerCase{"scatter_elements", {{5, 13}, {5, 7}, {5, 7}}, DType::i32, kIds, {-13, 12}, putting("min")},
                     IntegerCase{"scatter_nd", {{97, 3}, {7, 1}, {7, 3}}, DType::i32, kLarge, {0, 96}, putting_rows("add")},
                     IntegerCase{"scatter_nd", {{97, 3}, {7, 1}, {7, 3}}, DType::i64, kLarge, {0, 96}, putting_rows("max")},
+                    IntegerCase{"scatter_nd", {{5, 2257}, {3, 1}, {3, 2257}}, DType::i32, {-4, 4}, {0, 4}, putting_rows("max")},
                     IntegerCase{"scatter_elements", {{5, 99}, {5, 37}, {5, 37}}, DType::i64, kIds, {0, 98}, putting("add"), false}));
 
 INSTANTIATE_TEST_SUITE_P(

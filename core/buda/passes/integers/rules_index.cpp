@@ -43,16 +43,20 @@ bool comparable_index(IntegerStep& s, std::size_t input, const std::vector<std::
   return true;
 }
 
-// Each line of elements becomes a matrix of its own, in a Float32. Rows of cores share them evenly, and a core reads so many and holds so
-// many.
-bool has_room_for_lines(const IntegerStep& s) {
+// Where each line of elements becomes a matrix of its own, in a Float32. Rows of cores share them evenly, and a core reads so many and
+// holds so many.
+bool have_room(std::int64_t lines) {
   constexpr std::int64_t kRowsOfCores = 8, kMaxReads = 2000, kMaxHeld = 280;
-  const Shape& index = s.type(1).shape;
-  const auto axis = index.axis(s.attrs().integer("dim"));
-  const std::int64_t count = axis ? std::max<std::int64_t>(index[*axis], 1) : 1, lines = elements_of(index) / count;
   std::int64_t rows = kRowsOfCores;
   while (lines % rows != 0) --rows;
   return lines <= kMaxReads && lines / rows <= kMaxHeld;
+}
+
+// Lines of gather_elements and scatter_elements.
+bool has_room_for_lines(const IntegerStep& s) {
+  const Shape& index = s.type(1).shape;
+  const auto axis = index.axis(s.attrs().integer("dim"));
+  return have_room(elements_of(index) / (axis ? std::max<std::int64_t>(index[*axis], 1) : 1));
 }
 
 // Numbers that a product with ones and zeros takes: exact integers, or floats.
@@ -112,6 +116,7 @@ constexpr std::int64_t kMaxPuts = 16;
 struct Updates {
   std::int64_t count = 0;  // of any place at most
   std::int64_t axis = 0;   // of the index and the updates, on which each is one
+  bool in_turn = false;    // compared all at once they have no room
 };
 
 IntegerRange range_of_put(const IntegerStep& s, const std::string& reduction, std::int64_t count) {
@@ -178,7 +183,8 @@ Exactness put(IntegerStep& s, const std::vector<std::int64_t>& sizes, const Upda
   const IntegerRange range = range_of_put(s, reduction, updates.count);
   const bool fits = range.inside(held), small = s.is_factor(0) && s.is_factor(2);
   const bool is_sum = reduction == "add" && small && fits && range.within(s.limits().operand);
-  const bool is_moved = reduction != "add" && reduction != "mul" && (small || (reduction == "none" && s.can_split(0) && s.can_split(2)));
+  const bool is_moved = reduction != "add" && reduction != "mul" &&
+                        ((small && !(updates.in_turn && reduction != "none")) || (reduction == "none" && s.can_split(0) && s.can_split(2)));
   if (!is_sum && !is_moved) {
     const bool wraps = dtype_size(s.result().dtype) < 4 && (held + held).within(s.limits().whole());
     const bool is_comparable = s.is_known(1) || (*std::max_element(sizes.begin(), sizes.end()) <= s.limits().operand && !s.has_digits(1));
@@ -213,7 +219,9 @@ Exactness scatter_elements(IntegerStep& s) {
 Exactness scatter_nd(IntegerStep& s) {
   const Shape& index = s.type(1).shape;
   const bool is_list = index.rank() == 2;  // else the updates are on several axes
-  return put(s, sizes_of_coordinates(s, 0), {is_list ? index[0] : elements_of(index), 0});
+  const std::int64_t rows = std::max<std::int64_t>(elements_of(index) / std::max<std::int64_t>(index[index.rank() - 1], 1), 1);
+  const bool has_room = have_room(std::max<std::int64_t>(elements_of(s.type(2).shape) / rows, 1));
+  return put(s, sizes_of_coordinates(s, 0), {is_list ? index[0] : elements_of(index), 0, !has_room});
 }
 
 Exactness one_hot(IntegerStep& s) {
