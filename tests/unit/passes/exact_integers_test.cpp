@@ -113,6 +113,13 @@ INSTANTIATE_TEST_SUITE_P(Computed, Integers,
                                          IntegerCase{"relu", {{37}}, DType::i32, kLarge, {}},
                                          IntegerCase{"shift_left", {{37}, {37}}, DType::i32, kSmall, {0, 11}, {}, false}));
 
+INSTANTIATE_TEST_SUITE_P(Converted, Integers,
+                         testing::Values(IntegerCase{"cast", {{99}}, DType::i32, kLarge, {}, {{"dtype", std::string("U8")}}},
+                                         IntegerCase{"cast", {{99}}, DType::i64, kOperand, {}, {{"dtype", std::string("I8")}}},
+                                         IntegerCase{"cast", {{99}}, DType::i32, kLarge, {}, {{"dtype", std::string("I16")}}},
+                                         IntegerCase{"cast", {{99}}, DType::i16, {-32768, 32767}, {}, {{"dtype", std::string("U16")}}},
+                                         IntegerCase{"cast", {{99}}, DType::i32, kSmall, {}, {{"dtype", std::string("U32")}}, false}));
+
 INSTANTIATE_TEST_SUITE_P(OfBits, Integers,
                          testing::Values(IntegerCase{"bitwise_and", {{99}, {99}}, DType::i32, {0, 2000}, {0, 300}},
                                          IntegerCase{"bitwise_or", {{99}, {99}}, DType::i64, kIds, kSmall},

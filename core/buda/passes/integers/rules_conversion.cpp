@@ -99,7 +99,14 @@ Exactness to_integer(IntegerStep& s) {
   const IntegerRange held = range_of_type(type);
   if (!s.is_whole(0)) return from_float(s);
   const IntegerRange range = s.range(0);
-  if (!range.inside(held)) return s.host(held);
+  if (!range.inside(held)) {
+    const bool wraps = dtype_size(type) < 4 && s.can_split(0) && range.within(s.limits().whole()) && held.within(s.limits().whole());
+    if (!wraps) return s.host(held);
+    return s.by_number(held, [&](NumberBuilder& n) {
+      const Number x = s.number(0, n);
+      return n.wrapped(x, type);
+    });
+  }
   if (s.has_digits(0)) return s.by_digits(range, [&](ops::Builder& b, DigitBuilder&) { return s.split(0, b); });
   if (s.type(0).dtype == DType::boolean) return s.stays(range);
   if (!s.is_operand(0))
