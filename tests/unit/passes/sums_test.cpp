@@ -123,6 +123,47 @@ TEST(SplitSums, OfProducts) {
   EXPECT_EQ(split(graph), 0u) << "weights of both signs";
 }
 
+std::size_t count_of(const Graph& graph, std::string_view op) {
+  std::size_t count = 0;
+  for (NodeId id : graph.topological_order()) count += graph.node(id).op() == op;
+  return count;
+}
+
+TEST(SplitSums, OfSmallResultsBySteps) {
+  for (std::int64_t batch : {1, 3})
+    for (std::int64_t rows : {32, 96})
+      for (std::int64_t tiles : {4, 9, 71}) {
+        Builder b("g", graph::Level::device);
+        b.output("y", b.matmul(b.input("x", {batch, rows, 32 * tiles}), b.input("w", {batch, 32 * tiles, 64})));
+        Graph graph = finished(b);
+        EXPECT_GT(split(graph), 0u) << tiles;
+        EXPECT_EQ(count_of(graph, "depthwise"), 0u);
+      }
+}
+
+TEST(SplitSums, OfLargeResultsTileByTile) {
+  Builder b("g", graph::Level::device);
+  b.output("y", b.matmul(b.input("x", {512, 512}), b.input("w", {512, 512})));
+  Graph graph = finished(b);
+  EXPECT_GT(split(graph), 0u);
+  EXPECT_EQ(count_of(graph, "depthwise"), 1u);
+}
+
+TEST(SplitSums, FactorsOfManyBitsBecomeTwo) {
+  auto made = [](float factor, std::int64_t terms) {
+    Builder b("g", graph::Level::device);
+    b.output("c", b.matmul(b.input("x", {32, 32}), b.constant(filled({terms, 32}, factor))));
+    b.output("r", b.matmul(b.constant(filled({32, terms}, factor)), b.input("v", {32, 64})));
+    Graph graph = finished(b);
+    return split(graph);
+  };
+  EXPECT_EQ(made(1.0f / 16, 16), 0u);
+  for (std::int64_t terms : {3, 9, 31}) {
+    EXPECT_GT(made(1.0f / 9, terms), 0u) << terms;
+    EXPECT_GT(made(-1.0f / 9, terms), 0u) << terms;
+  }
+}
+
 TEST(AssignFormats, MovementsOfManyBitsInTwoParts) {
   for (F format : {F::float32, F::float16, F::float16_b}) {
     Builder b("g", graph::Level::device);

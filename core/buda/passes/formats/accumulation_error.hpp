@@ -20,6 +20,9 @@
 
 namespace buda::passes {
 
+// What the matrix unit adds at a time.
+inline constexpr std::int64_t kTermsOfStep = 16;
+
 // A sum as the matrix unit makes it.
 struct SumSteps {
   std::int64_t terms = 0;   // that are not zero

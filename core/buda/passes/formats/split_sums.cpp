@@ -7,12 +7,18 @@
 //
 //   before                              after
 //   y = matmul(x, ones)                 parts = matmul(x [hslice: P], blocks)   column j: the sum of part j
-//                                       y = matmul(parts [hstack: P], ones)     and so on, until few tiles are left
+//                                       y = matmul(parts [hstack: P], ones)     and so on, until 8 numbers are left
 //
-// likewise along r. Any other product, whose parts are slices, added up tile by tile:
+// likewise along r; so a factor of more bits than the host's packer keeps becomes two. Any other product has slices for parts. A step of
+// the matrix unit adds up 16 numbers that follow each other, and rounds once; so rows are put in order, and 8 parts at a time are added up
+// by it:
 //
 //   y = matmul(a, b)                    parts = matmul(a [hslice: P], b [vslice: P])
-//                                       y = depthwise(parts [hstack: P], tiles of unit matrices)
+//                                       ordered = matmul(order, parts [vstack: P])   row 8 i + p: row i of part p; a selection
+//                                       y = matmul(blocks, ordered)                  row i: the sum of rows 8 i to 8 i + 7; and so on
+//
+// Putting in order takes time: parts of large results are added up tile by tile, by a depthwise product with unit matrices, which rounds
+// for each.
 //
 // What does not divide is filled up with tiles of zeros on the edges.
 #include <buda/passes/formats/accumulation_error.hpp>
@@ -42,12 +48,15 @@ namespace {
 using graph::AttrMap;
 
 constexpr std::int64_t kSide = graph::kTileSide;
-// Tiles that a sum with equal factors has at its end, and those of a part before.
-constexpr std::int64_t kLastTiles = 4;
-constexpr std::int64_t kTilesOfColumn = 4;
-// Parts that are added up one after the other, and tiles of a part of a product: few where there are few in all.
-constexpr std::int64_t kAddedAtOnce = 16;
+// Numbers that a sum with equal factors adds up at its end: one of the two groups of a step, so that each phase rounds once.
+constexpr std::int64_t kLastTerms = 8;
+// Numbers that one of the next stage is made of, at most: a few steps, each of which rounds. For the last stage twice as many.
+constexpr std::int64_t kTermsOfColumn = 32;
+// Tiles of a part of a product: few where there are few in all.
 constexpr std::int64_t kTilesOfPart = 4;
+// Of larger results parts are added up one after the other, so many at a time.
+constexpr std::int64_t kMaxOrderedTiles = 64;
+constexpr std::int64_t kAddedAtOnce = 16;
 
 // Rewrites one product.
 class Splitter {
@@ -135,19 +144,29 @@ std::optional<EqualFactors> equal_factors(const Graph& graph, const Node& n) {
   return std::nullopt;
 }
 
-// One step: sums of so many tiles each, side by side (along c) or below one another.
-Edge summed_parts(Splitter& s, const Edge& x, const EqualFactors& of) {
+// As many for each stage, and as few as the fewest stages allow.
+std::int64_t terms_of_column(std::int64_t terms) {
+  std::int64_t stages = 1;
+  for (std::int64_t most = 2 * kLastTerms * kTermsOfColumn; most < terms; most *= kTermsOfColumn) ++stages;
+  const auto root = std::pow(static_cast<double>(terms) / kLastTerms, 1.0 / static_cast<double>(stages));
+  return std::min(align_up(static_cast<std::int64_t>(std::ceil(root - 1e-9)), kTermsOfStep),
+                  stages == 1 ? 2 * kTermsOfColumn : kTermsOfColumn);
+}
+
+// One stage: each number of the result is the sum of so many, side by side (along c) or below one another.
+Edge summed_parts(Splitter& s, const Edge& x, EqualFactors& of) {
   const std::size_t axis = of.along_c ? 3 : 2;
   const Shape from = s.shape(x);
-  const std::int64_t all = from[axis] / kSide, of_column = std::clamp<std::int64_t>(ceil_div(all, kSide), 1, kTilesOfColumn);
-  const std::int64_t parts = parts_of(all, kSide * of_column), length = ceil_div(all, parts) * kSide;
+  const std::int64_t of_column = terms_of_column(of.terms), all = from[axis] / kSide;
+  const std::int64_t parts = of_column * kLastTerms >= of.terms ? 1 : parts_of(all, of_column);
+  const std::int64_t length = ceil_div(all, parts) * kSide;
   // Padding of what is added up may hold anything: there the blocks are zeros, and so differ from part to part.
   const std::int64_t different = of.terms % kSide == 0 ? 1 : parts;
   std::vector<float> numbers(static_cast<std::size_t>(different * length * kSide), 0.0f);
   for (std::int64_t part = 0; part < different; ++part)
     for (std::int64_t i = 0; i < length; ++i) {
       if (different > 1 ? part * length + i >= of.terms : i >= of.terms) continue;
-      const std::int64_t column = i / (of_column * kSide), place = of.along_c ? i * kSide + column : column * length + i;
+      const std::int64_t column = i / of_column, place = of.along_c ? i * kSide + column : column * length + i;
       numbers[static_cast<std::size_t>(part * length * kSide + place)] = of.factor;
     }
   const Shape matrix = of.along_c ? Shape{1, different, length, kSide} : Shape{1, different, kSide, length};
@@ -158,6 +177,7 @@ Edge summed_parts(Splitter& s, const Edge& x, const EqualFactors& of) {
   shape[axis] = kSide;
   Edge sums(s.op("parts", "matmul", of.along_c ? std::vector<Edge>{part, blocks} : std::vector<Edge>{blocks, part}, {}, std::move(shape)));
   if (parts > 1) sums.tms.push_back(of.along_c ? Tm::hstack(parts) : Tm::vstack(parts));
+  of.terms = parts > 1 ? parts * kSide : ceil_div(std::min(of.terms, length), of_column);
   return sums;
 }
 
@@ -184,12 +204,14 @@ void split_equal_factors(Splitter& s, const Node& n, EqualFactors of) {
   const AttrMap attrs = n.attrs;
   const auto [first, last] = two_factors(of.factor);
   of.factor = first;
-  while (s.shape(x)[axis] > kLastTiles * kSide) {
+  // Halves of a step's sum are rounded up, which would add up over the stages: every other stage has negative sums.
+  bool are_negative = false;
+  do {
     x = summed_parts(s, x, of);
-    of.factor = 1;
-    of.terms = s.shape(x)[axis];
-  }
-  Edge ones = s.constant("ones", Shape{1, 1, kSide, kSide}, std::vector<float>(kSide * kSide, last));
+    are_negative = are_negative != of.factor < 0;
+    of.factor = -1;
+  } while (of.terms > kLastTerms);
+  Edge ones = s.constant("ones", Shape{1, 1, kSide, kSide}, std::vector<float>(kSide * kSide, are_negative ? -last : last));
   ones = repeated(std::move(ones), TmDim::z, s.shape(x)[1]);
   ones = repeated(std::move(ones), of.along_c ? TmDim::r : TmDim::c, s.shape(x)[axis] / kSide);
   s.replace_by(s.op("sum", "matmul", of.along_c ? std::vector<Edge>{x, ones} : std::vector<Edge>{ones, x}, attrs, result));
@@ -203,8 +225,31 @@ std::vector<float> unit_matrix(std::int64_t side) {
   return numbers;
 }
 
-// Of each `group` slices their sum; the last op packs with these attributes.
-NodeId sum_of_slices(Splitter& s, Edge x, std::int64_t group, const AttrMap& packs) {
+// A selection matrix that lets the numbers of one sum follow each other: row 8 i + m of the slice for rows `tile_row` of sum q of batch b
+// is row i of member m. Members lie below one another, `of_batch` for each batch; of those that are not there it names none.
+Tensor order_of_members(std::int64_t batches, std::int64_t of_batch, std::int64_t at_once, std::int64_t tile_rows) {
+  const std::int64_t sums = ceil_div(of_batch, at_once), rows = tile_rows * kSide;
+  std::vector<std::int32_t> picks;
+  for (std::int64_t b = 0; b < batches; ++b)
+    for (std::int64_t q = 0; q < sums; ++q)
+      for (std::int64_t row = 0; row < rows; ++row)
+        for (std::int64_t m = 0; m < kLastTerms; ++m) {
+          const std::int64_t member = q * at_once + m;
+          const bool is_there = m < at_once && member < of_batch;
+          picks.push_back(is_there ? static_cast<std::int32_t>((b * of_batch + member) * rows + row + 1) : 0);
+        }
+  return Tensor(Shape{batches * sums * tile_rows, kSide * kLastTerms}, std::move(picks));
+}
+
+// As many for each stage: errors of all stages but the last are averaged.
+std::int64_t members_of_sum(std::int64_t members) {
+  std::int64_t stages = 1;
+  for (std::int64_t most = kLastTerms; most < members; most *= kLastTerms) ++stages;
+  return static_cast<std::int64_t>(std::ceil(std::pow(static_cast<double>(members), 1.0 / static_cast<double>(stages)) - 1e-9));
+}
+
+// Tile by tile, one after the other: a step has one term, and each rounds.
+NodeId sum_tile_by_tile(Splitter& s, Edge x, std::int64_t group, const AttrMap& packs) {
   for (;;) {
     const Shape from = s.shape(x);
     const std::int64_t ct = from[3] / kSide, outer = from[1] / group;
@@ -228,6 +273,41 @@ NodeId sum_of_slices(Splitter& s, Edge x, std::int64_t group, const AttrMap& pac
   }
 }
 
+// By steps that add up what lies in one group, and round once.
+NodeId sum_by_steps(Splitter& s, Edge x, std::int64_t group, const AttrMap& packs) {
+  const Shape from = s.shape(x);
+  const std::int64_t batches = from[1] / group, tile_rows = from[2] / kSide, length = kSide * kLastTerms;
+  std::vector<float> blocks(static_cast<std::size_t>(kSide * length), 0.0f);
+  for (std::int64_t i = 0; i < kSide; ++i) std::fill_n(blocks.begin() + i * length + i * kLastTerms, kLastTerms, 1.0f);
+  if (from[1] > 1) x.tms.push_back(Tm::vstack(from[1]));
+  for (;;) {
+    const std::int64_t sums = ceil_div(group, members_of_sum(group)), at_once = ceil_div(group, sums), slices = batches * sums * tile_rows;
+    const Edge picks = s.constant("order", order_of_members(batches, group, at_once, tile_rows));
+    const Edge ordered(s.op("ordered", "matmul", {picks, x}, {{"identity", true}, {"slices", slices}}, {from[0], slices, length, from[3]}));
+    const Edge ones = repeated(s.constant("blocks", Shape{1, 1, kSide, length}, blocks), TmDim::z, slices);
+    const bool is_last = sums == 1 && tile_rows == 1;
+    const NodeId added = s.op("added", "matmul", {ones, ordered}, is_last ? packs : AttrMap{}, {from[0], slices, kSide, from[3]});
+    if (is_last) return added;
+    x = Edge(added);
+    if (sums == 1) {
+      x.tms.push_back(Tm::vstack(tile_rows));
+      return s.op("joined", "nop", {x}, packs, {from[0], batches, from[2], from[3]});
+    }
+    x.tms.push_back(Tm::vstack(slices));
+    group = sums;
+  }
+}
+
+// Whether a result is small enough to be added up by steps, whose rows have to be put in order first: that takes several times as long.
+bool are_few(const Shape& result) { return result[0] == 1 && result[1] * result[2] * result[3] <= kMaxOrderedTiles * kSide * kSide; }
+
+// Of each `group` slices their sum; the last op packs with these attributes.
+NodeId sum_of_slices(Splitter& s, const Edge& x, std::int64_t group, const AttrMap& packs) {
+  Shape result = s.shape(x);
+  result[1] /= group;
+  return are_few(result) ? sum_by_steps(s, x, group, packs) : sum_tile_by_tile(s, x, group, packs);
+}
+
 bool flag(const AttrMap& attrs, const char* name) {
   auto it = attrs.find(name);
   const auto* value = it == attrs.end() ? nullptr : std::get_if<bool>(&it->second);
@@ -244,7 +324,8 @@ void split_product(Splitter& s, const Node& n) {
   const Edge a = n.inputs()[0], b = n.inputs()[1];
   const Shape result = n.outputs[0].shape;
   const std::int64_t added = slices_added(n), tiles = s.shape(a)[3] / kSide;
-  const std::int64_t of_part = tiles <= 8 * kTilesOfPart ? kTilesOfPart / 2 : kTilesOfPart;
+  const std::int64_t of_part = are_few(result) ? std::clamp<std::int64_t>(tiles / (4 * kTilesOfPart), 1, kTilesOfPart)
+                                               : (tiles <= 8 * kTilesOfPart ? kTilesOfPart / 2 : kTilesOfPart);
   const std::int64_t parts = added > 1 ? 1 : parts_of(tiles, of_part);
   AttrMap packs;
   for (const auto& [name, value] : n.attrs)
@@ -318,15 +399,26 @@ constexpr std::int64_t kMaxUnitColumns = 2048;
 
 enum class How : std::uint8_t { not_at_all, equal_factors, product, selection };
 
+bool sums_equal_factors(const Graph& graph, const Node& n) {
+  return !ops::is_sparse_product(n) && n.inputs().size() == 2 && slices_added(n) == 1 && equal_factors(graph, n);
+}
+
+// Whether a sum of few numbers has a factor of more than 8 bits, which the host's packer would cut off. Of terms of both signs that matters
+// little.
+constexpr double kSameSign = 0.5;
+bool has_long_factor(const Graph& graph, const Node& n) {
+  const auto of = sums_equal_factors(graph, n) ? equal_factors(graph, n) : std::nullopt;
+  return of && of->factor != masked_bits(of->factor, 0xffff0000u);
+}
+
 How how_to_split(const Graph& graph, const Node& n) {
   if (ops::is_sparse_product(n)) return terms_of_selection(graph, n) > 0 ? How::selection : How::not_at_all;
   auto a = graph.type(n.inputs()[0]);
   if (!a) return How::not_at_all;
   const std::int64_t tiles = a->shape[3] / kSide;
-  if (n.inputs().size() == 2 && slices_added(n) == 1 && equal_factors(graph, n))
-    return tiles > kLastTiles ? How::equal_factors : How::not_at_all;
+  if (n.inputs().size() == 2 && slices_added(n) == 1 && equal_factors(graph, n)) return tiles > 1 ? How::equal_factors : How::not_at_all;
   if (n.inputs().size() > 2 && n.outputs[0].shape[3] > kMaxUnitColumns) return How::not_at_all;
-  return tiles >= 2 * kTilesOfPart || slices_added(n) > 4 ? How::product : How::not_at_all;
+  return tiles >= (are_few(n.outputs[0].shape) ? 1 : 2) * kTilesOfPart || slices_added(n) > 4 ? How::product : How::not_at_all;
 }
 
 Result<PassReport> split_sums(Graph& graph, PassContext& context) {
@@ -339,8 +431,11 @@ Result<PassReport> split_sums(Graph& graph, PassContext& context) {
   const ValueSigns signs(graph, order);
   for (NodeId id : order) {
     const Node& n = graph.node(id);
-    if (n.op() != "matmul" || !is_inexact_in(accumulate, signs.sum_of(n, context.formats.fidelity))) continue;
-    if (const How how = how_to_split(graph, n); how != How::not_at_all) found.emplace_back(id, how);
+    if (n.op() != "matmul") continue;
+    const auto sum = signs.sum_of(n, context.formats.fidelity);
+    How how = is_inexact_in(accumulate, sum) ? how_to_split(graph, n) : How::not_at_all;
+    if (how == How::not_at_all && sum && sum->coherence > kSameSign && has_long_factor(graph, n)) how = How::equal_factors;
+    if (how != How::not_at_all) found.emplace_back(id, how);
   }
   for (auto [id, how] : found) {
     Splitter s(graph, id);

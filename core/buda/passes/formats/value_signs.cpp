@@ -22,8 +22,6 @@ using graph::Tm;
 using graph::TmKind;
 using ops::ValueRange;
 
-// Terms that the matrix unit adds in one step.
-constexpr std::int64_t kTermsOfStep = 16;
 
 std::int64_t integer_attr(const Node& n, std::string_view name, std::int64_t otherwise) {
   auto it = n.attrs.find(std::string(name));
