@@ -231,7 +231,12 @@ Exactness division_rule(IntegerStep& s) {
   if (is_float(s.result().dtype)) return Exactness::stays;
   const IntegerRange range = range_of_division(s, wanted);
   if (!divides_exactly(s)) return s.host(range);
-  return s.by_number(range, [&](NumberBuilder& n) { return division(n, s, wanted); });
+  const DType type = s.result().dtype;
+  return s.by_number(range, [&](NumberBuilder& n) {
+    const Number y = division(n, s, wanted);
+    // The smallest number by -1 wraps around.
+    return wanted == Wanted::quotient ? n.wrapped(y, type) : y;
+  });
 }
 
 }  // namespace
