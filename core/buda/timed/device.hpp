@@ -49,6 +49,9 @@ struct DeviceOptions {
   double switch_cycles = 0;             // of each core between epochs, beside the bytes that it loads; 0: nothing of both
 };
 
+// With which estimates reckon, too.
+double standard_switch_cycles();
+
 // The program has the stream programs of its epochs. The host must outlive the device.
 Result<std::unique_ptr<runtime::Device>> make_device(const runtime::Program& program, const device::DeviceDescriptor& device,
                                                      const DeviceOptions& options, Host& host);

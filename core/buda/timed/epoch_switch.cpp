@@ -1,22 +1,20 @@
 // Bytes by rate.
 #include <buda/timed/epoch_switch.hpp>
 
+#include <buda/cost/epoch_change.hpp>
+#include <buda/timed/device.hpp>
+
 #include <algorithm>
 
 namespace buda::timed {
-namespace {
 
-// Of the five processors of a worker together; assumed, until kernels are compiled.
-constexpr double kKernelBytes = 64 * 1024;
-
-}  // namespace
+double standard_switch_cycles() { return cost::kEpochSwitchCycles; }
 
 sim::Ticks EpochSwitch::load_time(const overlay::Blob& blob, const overlay::Core& core) const {
   const double program =
       std::min(static_cast<double>(core.phases()) * device_.streams.bytes_per_phase, static_cast<double>(core.blob_bytes));
   const auto cores = std::count_if(blob.cores.begin(), blob.cores.end(), [&](const overlay::Core& c) { return c.chip == core.chip; });
-  const double rate = static_cast<double>(device_.dram.channels.size()) * device_.cost.dram_channel_gbs / device_.cost.clock_ghz;
-  return sim::ticks_of(cycles_ + (kKernelBytes + program) * static_cast<double>(cores) / rate);
+  return sim::ticks_of(cost::epoch_change_cycles(device_, cores, program, cycles_));
 }
 
 std::vector<sim::Ticks> EpochSwitch::starts(const overlay::Blob& blob, sim::Ticks begin) const {

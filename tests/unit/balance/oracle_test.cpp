@@ -9,6 +9,7 @@
 #include <buda/balance/solve/bounds.hpp>
 #include <buda/balance/solve/flow_times.hpp>
 #include <buda/balance/solve/queue_times.hpp>
+#include <buda/cost/epoch_change.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -102,11 +103,15 @@ class TriesEverything final : public Policy {
  private:
   static constexpr std::size_t kMostPlaces = 40, kMostNodes = 20'000;
 
+  double change(std::int64_t cores) const { return std::round(cost::epoch_change_cycles(context_->device(), cores)); }
+
   // What the report says of the present epoch before it looks at paths.
   double epoch_cycles(std::size_t end) {
     double slowest = 0, longest = 0;
+    std::int64_t cores = 0;
     std::map<OpId, double> done;
     for (OpId id : context_->in_epoch()) {
+      cores += context_->placed(id).model.cores();
       const double own = std::round(links_->times.cycles(id, context_->placed(id).model, ways_in_epoch(*context_, id, end)));
       double start = 0;
       for (const Operand& operand : context_->op(id).operands)
@@ -115,7 +120,7 @@ class TriesEverything final : public Policy {
       slowest = std::max(slowest, own);
     }
     const cost::PipelineTimes times = flow_->times(end);
-    return kEpochChangeCycles + std::max(longest, std::round(times.first)) + (inputs_ - 1) * std::max(slowest, std::round(times.interval));
+    return change(cores) + std::max(longest, std::round(times.first)) + (inputs_ - 1) * std::max(slowest, std::round(times.interval));
   }
 
   // Op number `next` in every way, after epochs of `before` cycles; `slowest` of the ops of the present one.
@@ -136,7 +141,7 @@ class TriesEverything final : public Policy {
       }
       for (const OpModel& model : context_->models(schedule[next])) {
         const double most = std::max(open, std::round(model.cycles));
-        if (closed + kEpochChangeCycles + inputs_ * most >= best_cycles_ || nodes_ >= kMostNodes) continue;
+        if (closed + change(1) + inputs_ * most >= best_cycles_ || nodes_ >= kMostNodes) continue;
         ++nodes_;
         if (context_->place(schedule[next], model)) {
           extend(next + 1, closed, most);

@@ -310,8 +310,7 @@ TEST(Report, ReadsBackAndAddsUp) {
   EXPECT_EQ(parts, op.resources.front().used);
   EXPECT_THAT(op.resident_inputs, ElementsAre(1, 2));
   // One input at a time goes through both ops, after the change to the epoch.
-  EXPECT_EQ(r.epochs[0].cycles,
-            static_cast<std::int64_t>(kEpochChangeCycles) + r.epochs[0].ops[0].cycles.limiter + r.epochs[0].ops[1].cycles.limiter);
+  EXPECT_EQ(r.epochs[0].cycles, r.epochs[0].change + r.epochs[0].ops[0].cycles.limiter + r.epochs[0].ops[1].cycles.limiter);
   EXPECT_NEAR(r.totals.inputs_per_second, 1e9 / static_cast<double>(r.totals.cycles), 1e9 / static_cast<double>(r.totals.cycles) * 0.01);
   const std::vector<std::string> table = report_table(r), summary = report_summary(r);
   EXPECT_EQ(table.size(), 3 + summary.size());  // a heading and a line per op
@@ -337,8 +336,7 @@ TEST(Report, SummaryHasTheFactsOfTheReport) {
       ElementsAre(
           "perceptron on n150: 2 ops in 1 epoch, at most 2 of 72 cores in use",
           cat("estimate: ", r.totals.inputs_per_second, " inputs/s (", r.totals.cycles, " cycles for an input), limited by ",
-              r.totals.limiter.starts_with("input") ? "" : "the ", r.totals.limiter, " of op '", slowest.name, "' (",
-              slowest.cycles.limiter, " cycles)"),
+              limiter_text(r)),
           cat("lower bound: ", schedule.cycles, " cycles for plans with this order of ops (the estimate is ", schedule.gap,
               " % above it), ", any.cycles, " for any plan, because of the slowest op (the ", "estimate is ", any.gap, " % above it)"),
           cat(bytes_text(parameters), " of parameters; queues use ", bytes_text(dram), " of ", bytes_text(capacity), " of DRAM")));
@@ -371,7 +369,30 @@ TEST(Report, SummaryGivesTheIntervalThatBuffersAllow) {
   r.totals.ops = 1;
   r.totals.bottleneck_op = "exp";
   r.totals.limiter = kBetweenOps;
+  r.microbatch = 8;
   EXPECT_THAT(report_summary(r)[1], HasSubstr("limited by the buffers between ops in epoch fwd_0_0 (10492 cycles)"));
+}
+
+// The limiter is what most of the cycles are.
+TEST(Report, SummaryNamesWhatCostsMost) {
+  PlacementReport r;
+  ReportEpoch epoch;
+  epoch.graph = "fwd_0_0";
+  epoch.interval = 100;
+  epoch.change = 5000;
+  epoch.cycles = 5000 + 900;
+  epoch.ops.emplace_back();
+  epoch.ops[0].name = "exp";
+  epoch.ops[0].cycles.limiter = 100;
+  r.epochs = {epoch, epoch};
+  r.totals.ops = 2;
+  r.totals.bottleneck_op = "exp";
+  r.totals.limiter = "kernel";
+  EXPECT_EQ(limiter_text(r), "the changes of epochs (10000 cycles)");
+  r.epochs[0].change = r.epochs[1].change = 400;
+  EXPECT_EQ(limiter_text(r), "the time of the first input, which passes the ops one after the other (11000 cycles)");
+  r.microbatch = 51;
+  EXPECT_EQ(limiter_text(r), "the kernel of op 'exp' (100 cycles)");
 }
 
 TEST(Report, SummaryOfAModelThatTheHostExecutes) {

@@ -1,5 +1,6 @@
 // The cycle model of transfers.
 #include <buda/balance/cost/cost.hpp>
+#include <buda/cost/epoch_change.hpp>
 
 #include <algorithm>
 
@@ -20,16 +21,11 @@ double OpCycles::transfer() const {
 }
 double OpCycles::limiter() const { return std::max(kernel, transfer()); }
 
-double dram_rate(const device::DeviceDescriptor& device) {
-  const double channel = device.cost.dram_channel_gbs / std::max(device.cost.clock_ghz, 1e-9);
-  return std::max(channel * static_cast<double>(device.dram.channels.size()), 1e-9);
-}
-
 OpCycles estimate(const Op& op, double kernel, const Traffic& traffic, const device::DeviceDescriptor& device) {
   OpCycles out;
   out.kernel = kernel;
   const double noc = std::max(device.cost.noc_bytes_per_cycle * kStreamShareOfLink, 1e-9);
-  const double dram = std::min(noc, dram_rate(device) / static_cast<double>(std::max<std::size_t>(device.dram.channels.size(), 1)));
+  const double dram = std::min(noc, cost::dram_rate(device) / static_cast<double>(std::max<std::size_t>(device.dram.channels.size(), 1)));
   for (std::size_t i = 0; i < op.inputs.size(); ++i) {
     const std::int64_t kept = op.inputs[i].kernel_broadcast.tiles;
     const tiling::TileOrder order = input_order(op, i);

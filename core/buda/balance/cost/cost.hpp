@@ -33,13 +33,6 @@ struct Traffic {
 // `kernel`: cycles of the op's kernel.
 OpCycles estimate(const netlist::Op& op, double kernel, const Traffic& traffic, const device::DeviceDescriptor& device);
 
-// Cycles before an epoch begins with its first input: queue headers, kernels and stream programs are loaded. An epoch's cycles include
-// them.
-inline constexpr double kEpochChangeCycles = 50'000;
-
-// Bytes per cycle of all channels together: what the ops of an epoch share.
-double dram_rate(const device::DeviceDescriptor& device);
-
 }  // namespace buda::balance
 
 #pragma GCC visibility pop

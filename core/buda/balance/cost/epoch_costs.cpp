@@ -141,6 +141,7 @@ class GraphCosts {
     pipeline.add_all(traffics, out.ops);
     out.latency = pipeline.latency();
     out.buffers = pipeline.times();
+    out.change = cost::epoch_change_cycles(device_, out.cores);
     out.loads = loads_spread_evenly(out.dram_bytes(), device_);
     return out;
   }
@@ -213,7 +214,7 @@ std::int64_t EpochCost::interval() const {
 std::int64_t EpochCost::cycles() const {
   const PathLoad* path = loads.slowest();
   const std::int64_t busiest = path == nullptr ? 0 : whole_cycles(path->cycles);
-  return whole_cycles(kEpochChangeCycles) + std::max({latency, busiest, whole_cycles(buffers.first)}) +
+  return whole_cycles(change) + std::max({latency, busiest, whole_cycles(buffers.first)}) +
          (std::max(graph->input_count, 1) - 1) * interval();
 }
 

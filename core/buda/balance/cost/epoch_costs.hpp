@@ -31,6 +31,7 @@ struct EpochCost {
   bool executed = false;    // by a program
   std::vector<OpCost> ops;  // as in the graph
   std::int64_t cores = 0;
+  double change = 0;            // cycles of the change to this epoch
   EpochLoads loads;             // as streams are laid out; where they cannot be, what the ops move, spread over all channels
   std::int64_t latency = 0;     // of the longest path through the ops, each taking an input as a whole
   cost::PipelineTimes buffers;  // what the buffers between ops allow

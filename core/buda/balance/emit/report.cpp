@@ -12,6 +12,7 @@
 #include <buda/balance/emit/report_summary.hpp>
 #include <buda/balance/queues/dram.hpp>
 #include <buda/base/text.hpp>
+#include <buda/cost/epoch_change.hpp>
 #include <buda/io/json.hpp>
 
 #include <algorithm>
@@ -119,6 +120,7 @@ const schema::Record<ReportEpoch>& describe(const ReportEpoch*) {
           .optional("chip", &ReportEpoch::chip, "number of its chip; without it, 0")
           .required("cores", &ReportEpoch::cores, "workers that have an op")
           .required("cycles", &ReportEpoch::cycles, "expected cycles of one iteration of the program's loop, with the change to this epoch")
+          .optional("change", &ReportEpoch::change, "of these, the cycles of the change to this epoch")
           .optional("interval", &ReportEpoch::interval, "expected cycles between its inputs")
           .optional("limiter", &ReportEpoch::limiter,
                     "what the interval is the time of: kernel, input N or output of the slowest op, a DRAM "
@@ -262,8 +264,9 @@ class Maker {
       count_interval(whole(times.interval), kBetweenOps);
       epoch.interval = slowest_;
       epoch.limiter = slowest_limiter_;
-      epoch.cycles = whole(kEpochChangeCycles) + std::max({latency(by_epoch[e]), busiest, whole(times.first - before)}) +
-                     (problem_.microbatch - 1) * slowest_;
+      epoch.change = whole(cost::epoch_change_cycles(*problem_.device, epoch.cores));
+      epoch.cycles =
+          epoch.change + std::max({latency(by_epoch[e]), busiest, whole(times.first - before)}) + (problem_.microbatch - 1) * slowest_;
       out.totals.most_cores = std::max(out.totals.most_cores, epoch.cores);
       if (slowest_ > most_) {
         most_ = slowest_;

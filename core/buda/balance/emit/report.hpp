@@ -85,6 +85,7 @@ struct ReportEpoch {
   std::int32_t chip = 0;
   std::int64_t cores = 0;
   std::int64_t cycles = 0;              // of all inputs of one iteration of the loop
+  std::int64_t change = 0;              // of `cycles`, those of the change to this epoch
   std::int64_t interval = 0;            // between inputs
   std::string limiter;                  // what the interval is the time of: of the slowest op, a path, or kBetweenOps
   std::int64_t bound = 0;               // cycles that the same ops take in an epoch at least; 0 where nothing is known

@@ -4,9 +4,11 @@
 #include <buda/balance/cost/epoch_loads.hpp>
 #include <buda/base/text.hpp>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 
 namespace buda::balance {
 namespace {
@@ -36,9 +38,29 @@ std::string given_text(const ReportGiven& given) {
              " times those of the new plan; its longest epoch is limited by ", given.limiter);
 }
 
-}  // namespace
+// What the cycles of the epochs of the busiest chip are made of.
+struct CyclesParts {
+  std::int64_t changes = 0;  // of epochs
+  std::int64_t first = 0;    // of the first input, through the ops of each epoch one after the other
+  std::int64_t others = 0;   // of all further inputs
+};
 
-std::string limiter_text(const PlacementReport& report) {
+CyclesParts parts_of(const PlacementReport& report) {
+  CyclesParts out;
+  const auto& chips = report.totals.chips;
+  const auto busiest = std::max_element(chips.begin(), chips.end(), [](const auto& a, const auto& b) { return a.cycles < b.cycles; });
+  for (const ReportEpoch& e : report.epochs) {
+    if (busiest != chips.end() && e.chip != busiest->chip) continue;
+    const std::int64_t others = (report.microbatch - 1) * e.interval;
+    out.changes += e.change;
+    out.others += others;
+    out.first += e.cycles - e.change - others;
+  }
+  return out;
+}
+
+// What inputs cannot follow each other faster for.
+std::string interval_text(const PlacementReport& report) {
   const ReportTotals& t = report.totals;
   std::int64_t cycles = 0;
   for (const ReportEpoch& e : report.epochs)
@@ -50,6 +72,15 @@ std::string limiter_text(const PlacementReport& report) {
       cycles = op.cycles.limiter;
     }
   return cat(t.limiter.starts_with("input") ? "" : "the ", t.limiter, " of op '", t.bottleneck_op, "' (", cycles, " cycles)");
+}
+
+}  // namespace
+
+std::string limiter_text(const PlacementReport& report) {
+  const CyclesParts parts = parts_of(report);
+  if (parts.others >= std::max(parts.changes, parts.first)) return interval_text(report);
+  if (parts.changes >= parts.first) return cat("the changes of epochs (", parts.changes, " cycles)");
+  return cat("the time of the first input, which passes the ops one after the other (", parts.first, " cycles)");
 }
 
 // By way of the digits: a multiple of 0.1 as a product would show more of them.

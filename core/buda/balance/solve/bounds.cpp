@@ -2,6 +2,7 @@
 #include <buda/balance/solve/bounds.hpp>
 
 #include <buda/balance/cost/cost.hpp>
+#include <buda/cost/epoch_change.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -91,6 +92,7 @@ class LeastInterval {
   bool add(std::size_t op) {
     const auto& choices = ops_[op].choices;
     interval_ = std::max(interval_, choices.back().cycles);
+    fewest_cores_ += choices.front().cores;
     std::size_t choice = choices.size() - 1;
     while (choice > 0 && choices[choice - 1].cycles <= interval_) --choice;
     cores_ += choices[choice].cores;
@@ -99,6 +101,8 @@ class LeastInterval {
     return cores_ <= limit_;
   }
   double interval() const { return interval_; }
+  // Of any plan, at whatever interval.
+  std::int64_t fewest_cores() const { return fewest_cores_; }
 
  private:
   // An op does with its next smaller choice from so many cycles on.
@@ -117,7 +121,7 @@ class LeastInterval {
   }
 
   const std::vector<BoundedOp>& ops_;
-  std::int64_t limit_, cores_ = 0;
+  std::int64_t limit_, cores_ = 0, fewest_cores_ = 0;
   double interval_ = 0;
   std::priority_queue<Step> next_;
 };
@@ -126,7 +130,7 @@ class LeastInterval {
 // change to an epoch comes before.
 double section_cycles(const SectionBooks& books, const LeastInterval& pace, const BoundedChip& chip) {
   const double dram = whole_cycles(books.bytes() / chip.dram_bytes_per_cycle), interval = std::max(pace.interval(), dram);
-  return chip.epoch_change + std::max(books.longest_way(), interval) +
+  return chip.change_cycles(pace.fewest_cores()) + std::max(books.longest_way(), interval) +
          static_cast<double>(std::max<std::int64_t>(chip.inputs, 1) - 1) * interval;
 }
 
@@ -154,9 +158,9 @@ UniversalBound universal_bound(const std::vector<BoundedOp>& ops, const BoundedC
   const auto inputs = static_cast<double>(std::max<std::int64_t>(chip.inputs, 1));
   // Paths of one epoch are given in whole cycles; so may each of many be half a cycle shorter.
   const double dram = std::max(bytes / chip.dram_bytes_per_cycle - 0.5 * static_cast<double>(ops.size()), 0.0);
-  // There is one epoch at least.
-  return {chip.epoch_change + inputs * work / static_cast<double>(chip.cores), chip.epoch_change + inputs * slowest,
-          chip.epoch_change + inputs * dram};
+  // There is one epoch at least, on one core.
+  const double change = chip.change_cycles(1);
+  return {change + inputs * work / static_cast<double>(chip.cores), change + inputs * slowest, change + inputs * dram};
 }
 
 ScheduleBound::ScheduleBound(std::vector<BoundedOp> ops, const BoundedChip& chip)
@@ -265,7 +269,9 @@ std::vector<BoundedOp> bounded_ops(const ChoiceSpace& space, const QueueOptions&
 
 BoundedChip bounded_chip(const ChoiceSpace& space) {
   const Problem& problem = *space.problem;
-  return {problem.device->grid().volume(), dram_rate(*problem.device), std::max(problem.microbatch, 1), kEpochChangeCycles};
+  return {problem.device->grid().volume(), cost::dram_rate(*problem.device), std::max(problem.microbatch, 1),
+          cost::epoch_change_cycles(*problem.device, 0),
+          cost::epoch_change_cycles(*problem.device, 1) - cost::epoch_change_cycles(*problem.device, 0)};
 }
 
 bool follows_schedule(const Choice& choice) {

@@ -9,6 +9,7 @@
 #include <buda/balance/solve/policy.hpp>
 #include <buda/balance/solve/relaxed_epochs.hpp>
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -36,7 +37,11 @@ struct BoundedChip {
   std::int64_t cores = 1;
   double dram_bytes_per_cycle = 1;
   std::int64_t inputs = 1;  // of an epoch
-  double epoch_change = 0;  // cycles before each epoch
+  // Cycles before each epoch, and before one on so many cores.
+  double epoch_change = 0, epoch_change_per_core = 0;
+  double change_cycles(std::int64_t used_cores) const {
+    return std::floor(epoch_change + epoch_change_per_core * static_cast<double>(used_cores));
+  }
 };
 
 // Cycles of all inputs of an epoch, over all epochs.

@@ -18,7 +18,7 @@ namespace buda::balance {
 // ops that was one epoch in some plan, or is alike to one that was, and finds the cuts with the fewest cycles among them.
 class EpochPool {
  public:
-  // `cycles_per_epoch`: what a change of epochs counts for beside the cycles of all inputs of an epoch.
+  // `cycles_per_epoch`: what a change of epochs counts for in addition to the cycles of an epoch, which include it.
   EpochPool(std::size_t ops, double cycles_per_epoch) : ops_(ops), cycles_per_epoch_(cycles_per_epoch) {}
 
   // Takes up the epochs of a trial.

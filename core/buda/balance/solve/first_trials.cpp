@@ -4,6 +4,7 @@
 #include <buda/balance/cost/cost.hpp>
 #include <buda/balance/queues/queues.hpp>
 #include <buda/balance/solve/queue_times.hpp>
+#include <buda/cost/epoch_change.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -30,7 +31,7 @@ double bytes_of(const netlist::TileShape& shape, DataFormat format, const device
 // What a choice reads from DRAM for every input holds it up; what all read counts for the epoch as well.
 RelaxedOp relaxed(const PolicyContext& context, QueueTimes& times, OpId id) {
   const OpSpec& spec = context.op(id);
-  const double rate = dram_rate(context.device());
+  const double rate = cost::dram_rate(context.device());
   RelaxedOp out;
   std::vector<CoreCost> choices;
   const auto models = context.models(id);
@@ -111,10 +112,10 @@ std::size_t best_end(const std::vector<RelaxedOp>& ops, const RelaxedCuts& cuts,
   return best;
 }
 
-// Epoch by epoch: where an op finds no room in which it keeps up, the epoch ends, or a little earlier, and what follows is cut anew. Runs of
-// ops that are alike stand as the first of them, where they can.
-Result<Choice> place_by_and_by(PacedPlacer& placer, RepeatedRuns& runs, const std::vector<RelaxedOp>& ops, const RelaxedChip& chip, RelaxedGoal goal,
-                               bool ends_early) {
+// Epoch by epoch: where an op finds no room in which it keeps up, the epoch ends, or a little earlier, and what follows is cut anew. Runs
+// of ops that are alike stand as the first of them, where they can.
+Result<Choice> place_by_and_by(PacedPlacer& placer, RepeatedRuns& runs, const std::vector<RelaxedOp>& ops, const RelaxedChip& chip,
+                               RelaxedGoal goal, bool ends_early) {
   PolicyContext& context = placer.context();
   const auto& schedule = context.schedule();
   const RelaxedCuts cuts(ops, chip, goal);
@@ -158,7 +159,7 @@ struct Plan {
 // Those that differ most come first.
 std::vector<Plan> plans_of(const Trials& trials, double inputs, const device::DeviceDescriptor& device) {
   std::vector<double> rates{queue_rate(device)};
-  if (trials.estimates() && rates.front() < dram_rate(device)) rates.push_back(dram_rate(device));
+  if (trials.estimates() && rates.front() < cost::dram_rate(device)) rates.push_back(cost::dram_rate(device));
   std::vector<Plan> out;
   auto add = [&](double share, bool learned) {
     for (double rate : rates)

@@ -7,6 +7,7 @@
 #include <buda/balance/legalize/neighbours.hpp>
 #include <buda/balance/legalize/resources.hpp>
 #include <buda/balance/queues/queues.hpp>
+#include <buda/cost/epoch_change.hpp>
 #include <buda/overlay/traffic.hpp>
 #include <buda/pipes/noc/noc.hpp>
 #include <buda/pipes/noc/routes.hpp>
@@ -130,7 +131,7 @@ std::int64_t queue_buffers(const PolicyContext& context, OpId op, const OpModel&
 double channel_cycles(double bytes, const device::DeviceDescriptor& device) {
   // Queues are given out from the low end, so that they lie in one half of a large channel.
   const double halves = device.dram.bank_bytes > overlay::kDramHalf ? 2 : 1;
-  return halves * bytes * static_cast<double>(std::max<std::size_t>(device.dram.channels.size(), 1)) / dram_rate(device);
+  return halves * bytes * static_cast<double>(std::max<std::size_t>(device.dram.channels.size(), 1)) / cost::dram_rate(device);
 }
 
 EdgeKey key_of(const PolicyContext& context, OpId op, const OpModel& model, std::size_t input, const OpModel& producer) {

@@ -1,6 +1,8 @@
 // Rounds of single exchanges.
 #include <buda/balance/solve/other_models.hpp>
 
+#include <buda/cost/epoch_change.hpp>
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -19,7 +21,7 @@ constexpr double kExchangedEdges = 0.95, kWorthTrying = 0.97;
 struct Exchange {
   std::size_t op = 0;  // its number in the epoch
   const OpModel* model = nullptr;
-  double slowest = 0;  // cycles of the op and its edges with the model
+  double cost = 0;  // least first
 };
 
 class Exchanges {
@@ -29,17 +31,8 @@ class Exchanges {
 
   // The epoch after the first exchange that makes it faster; nothing where none does.
   std::optional<RatedEpoch> better_than(const RatedEpoch& standing) {
-    std::size_t tried = 0;
-    for (const Exchange& exchange : candidates()) {
-      if (tried == kTriedExchanges || trials_.ops_left() == 0) break;
-      std::vector<PlacedOp> ops = standing.ops;
-      ops[exchange.op].model = *exchange.model;
-      if (!stand(ops)) continue;
-      ++tried;
-      RatedEpoch rated = trials_.rated_epoch(end_);
-      if (rated.cycles < standing.cycles) return rated;
-    }
-    return std::nullopt;
+    auto better = first_better(for_faster_edges(), standing);
+    return better || !stand(standing.ops) ? better : first_better(for_fewer_cores(), standing);
   }
 
   // Places the ops from the first one on that stands otherwise.
@@ -57,7 +50,23 @@ class Exchanges {
   }
 
  private:
-  std::vector<Exchange> candidates() {
+  std::optional<RatedEpoch> first_better(std::vector<Exchange> exchanges, const RatedEpoch& standing) {
+    std::stable_sort(exchanges.begin(), exchanges.end(), [](const Exchange& a, const Exchange& b) { return a.cost < b.cost; });
+    exchanges.resize(std::min(exchanges.size(), kComparedExchanges));
+    std::size_t tried = 0;
+    for (const Exchange& exchange : exchanges) {
+      if (tried == kTriedExchanges || trials_.ops_left() == 0) break;
+      std::vector<PlacedOp> ops = standing.ops;
+      ops[exchange.op].model = *exchange.model;
+      if (!stand(ops)) continue;
+      ++tried;
+      RatedEpoch rated = trials_.rated_epoch(end_);
+      if (rated.cycles < standing.cycles) return rated;
+    }
+    return std::nullopt;
+  }
+
+  std::vector<Exchange> for_faster_edges() {
     const std::vector<OpId>& ops = context_.in_epoch();
     const std::vector<double> edges = placer_.edge_cycles(ops);
     double interval = 0;
@@ -67,8 +76,6 @@ class Exchanges {
     if (slowest <= interval) return out;
     for (std::size_t i = 0; i < ops.size(); ++i)
       if (edges[i] >= kExchangedEdges * slowest) add_models(i, kWorthTrying * slowest, out);
-    std::stable_sort(out.begin(), out.end(), [](const Exchange& a, const Exchange& b) { return a.slowest < b.slowest; });
-    out.resize(std::min(out.size(), kComparedExchanges));
     return out;
   }
 
@@ -80,6 +87,26 @@ class Exchanges {
       const double slowest = std::max(placer_.cycles(op, model), placer_.edge_cycles_with(op, model));
       if (slowest <= most) out.push_back({i, &model, slowest});
     }
+  }
+
+  // Each core that an epoch uses makes the change to it longer. An op with fewer of them may take so much longer at most, and must not hold
+  // up the others.
+  std::vector<Exchange> for_fewer_cores() {
+    const double of_core = cost::epoch_change_cycles(context_.device(), 1) - cost::epoch_change_cycles(context_.device(), 0);
+    const std::vector<OpId>& ops = context_.in_epoch();
+    double interval = 0;
+    for (OpId op : ops) interval = std::max(interval, placer_.cycles(op));
+    std::vector<Exchange> out;
+    for (std::size_t i = 0; i < ops.size(); ++i) {
+      const PlacedOp& now = context_.placed(ops[i]);
+      const double cycles = placer_.cycles(ops[i], now.model);
+      for (const OpModel& model : context_.models(ops[i])) {
+        if (model.cores() >= now.model.cores() || model.grid.rows > now.model.grid.rows || model.grid.cols > now.model.grid.cols) continue;
+        const double longer = placer_.cycles(ops[i], model), saved = of_core * static_cast<double>(now.model.cores() - model.cores());
+        if (longer <= interval && longer - cycles < saved) out.push_back({i, &model, longer - cycles - saved});
+      }
+    }
+    return out;
   }
 
   PacedPlacer& placer_;

@@ -27,7 +27,7 @@ Search::Search(const PolicyContext& parent, PairCost pairs, const RelaxedChip& c
       runs_(context_),
       trials_(context_, links_, runs_, chip.inputs_per_epoch, budget),
       ops_(relaxed_ops(context_, links_.times)),
-      pool_(ops_.size(), kEpochChangeCycles * context_.problem().microbatch / chip.inputs_per_epoch) {
+      pool_(ops_.size(), chip.cycles_per_epoch * (context_.problem().microbatch / chip.inputs_per_epoch - 1)) {
   // Where choices are not estimated, nothing tells whether links hold an epoch up.
   if (trials_.estimates()) placers_.emplace_back(context_, PlaceGoal::pairs, links_);
   placers_.emplace_back(context_, PlaceGoal::first, links_);

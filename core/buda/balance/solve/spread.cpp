@@ -6,6 +6,7 @@
 #include <buda/balance/solve/search.hpp>
 #include <buda/balance/solve/try_all.hpp>
 #include <buda/base/parallel.hpp>
+#include <buda/cost/epoch_change.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -201,7 +202,7 @@ Searches searched(const PolicyContext& context, const RelaxedChip& chip, double 
 Result<Choice> spread(PolicyContext& context, const SpreadOptions& options) {
   RelaxedChip chip;
   chip.inputs_per_epoch = options.inputs_per_epoch > 0 ? options.inputs_per_epoch : static_cast<double>(context.problem().microbatch);
-  chip.cycles_per_epoch = kEpochChangeCycles;
+  chip.cycles_per_epoch = cost::full_epoch_change_cycles(context.device());
   std::optional<Trial> best;
   Failure failure;
   Searches searches;

@@ -2,6 +2,7 @@
 #include <buda/balance/solve/tighten_epochs.hpp>
 
 #include <buda/balance/cost/cost.hpp>
+#include <buda/cost/epoch_change.hpp>
 
 #include <algorithm>
 #include <numeric>
@@ -257,7 +258,7 @@ bool PacedPlacer::pack(std::size_t begin, std::size_t end, std::span<const doubl
 // What keeps up comes first, with the least share of cores and DRAM; then what is fastest.
 std::vector<const OpModel*> PacedPlacer::in_order(OpId op, double most) {
   const auto cores = static_cast<double>(context_.device().grid().volume());
-  const double bytes = std::max(most, 1.0) * dram_rate(context_.device());
+  const double bytes = std::max(most, 1.0) * cost::dram_rate(context_.device());
   const auto models = context_.models(op);
   const std::vector<QueueTimes::SourceReads>& reads = model_->times.source_reads(op);
   const QueueWays ways = ways_in_epoch(context_, op, end_);

@@ -8,6 +8,7 @@
 #include <buda/balance/solve/relieve_links.hpp>
 #include <buda/balance/solve/spread.hpp>
 #include <buda/balance/solve/tighten_epochs.hpp>
+#include <buda/cost/epoch_change.hpp>
 
 #include <algorithm>
 #include <functional>
@@ -100,7 +101,7 @@ bool stand_alike(const PolicyContext& context, const Choice& choice, std::size_t
 }  // namespace
 
 double queue_rate(const device::DeviceDescriptor& device) {
-  return std::min(dram_rate(device), kLinksOfQueues * std::max(device.cost.noc_bytes_per_cycle, 1e-9));
+  return std::min(cost::dram_rate(device), kLinksOfQueues * std::max(device.cost.noc_bytes_per_cycle, 1e-9));
 }
 
 double room_of_queues(const PolicyContext& context) {
@@ -130,6 +131,7 @@ Trials::Trials(PolicyContext& context, LinkModel& links, RepeatedRuns& runs, dou
       runs_(runs),
       flow_(context, links),
       inputs_(inputs),
+      change_(cost::full_epoch_change_cycles(context.device())),
       estimates_(context.estimates() && context.schedule().size() <= kLargestProblem) {
   const std::size_t ops = std::max<std::size_t>(context.schedule().size(), 1);
   ops_left_ = estimates_ ? std::clamp(kPlacedOps, kFewestPlacements * ops, kMostPlacements * ops) : kFewestPlacements * ops;
@@ -138,7 +140,7 @@ Trials::Trials(PolicyContext& context, LinkModel& links, RepeatedRuns& runs, dou
 
 void Trials::sum_up(Trial& trial) const {
   const double sum = std::accumulate(trial.epochs.begin(), trial.epochs.end(), 0.0);
-  const double changes = static_cast<double>(trial.epochs.size()) * kEpochChangeCycles;
+  const double changes = static_cast<double>(trial.epochs.size()) * change_;
   trial.cycles = (sum - changes) / static_cast<double>(std::max(context_.problem().microbatch, 1)) + changes / inputs_;
 }
 
@@ -147,7 +149,10 @@ RatedEpoch Trials::rated_epoch(std::size_t end) {
   RelievedEpoch relieved = estimates_ ? relieved_epoch(context_, links_, end) : as_it_stands(context_, links_.times, end);
   const double path = std::max(dram_cycles(context_, end), relieved.links), interval = std::max({relieved.slowest, path, flow.interval});
   const auto more = static_cast<double>(std::max(context_.problem().microbatch, 1) - 1);
-  return {std::move(relieved.ops), kEpochChangeCycles + std::max({relieved.latency, path, flow.first}) + more * interval};
+  std::int64_t cores = 0;
+  for (const OpId op : context_.in_epoch()) cores += context_.placed(op).model.cores();
+  const double change = std::round(cost::epoch_change_cycles(context_.device(), cores));
+  return {std::move(relieved.ops), change + std::max({relieved.latency, path, flow.first}) + more * interval};
 }
 
 Trial Trials::summed_up(Choice choice, std::vector<double> epochs) const {

@@ -71,6 +71,7 @@ class Trials {
   RepeatedRuns& runs_;
   FlowTimes flow_;
   double inputs_;
+  double change_;  // cycles of a change to an epoch of all cores
   bool estimates_;
   std::size_t ops_left_;
 };

@@ -6,6 +6,7 @@
 #include <buda/balance/solve/flow_times.hpp>
 #include <buda/balance/solve/queue_times.hpp>
 #include <buda/balance/solve/spread.hpp>
+#include <buda/cost/epoch_change.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -50,7 +51,8 @@ class TryAll {
         flow_(context, links),
         budget_(budget),
         inputs_(std::max(context.problem().microbatch, 1)),
-        least_(least) {
+        least_(least),
+        least_change_(std::round(cost::epoch_change_cycles(context.device(), 1))) {
     for (OpId op : context.schedule()) models_.push_back(fastest_first(context.models(op)));
   }
 
@@ -72,8 +74,10 @@ class TryAll {
   // The present epoch, which ends before number `end`, as the report counts it but for paths.
   double epoch_cycles(std::size_t end) {
     double slowest = 0, longest = 0;
+    std::int64_t cores = 0;
     std::map<OpId, double> done;
     for (OpId id : context_.in_epoch()) {
+      cores += context_.placed(id).model.cores();
       const double own = std::round(links_.times.cycles(id, context_.placed(id).model, ways_in_epoch(context_, id, end)));
       double start = 0;
       for (const Operand& operand : context_.op(id).operands)
@@ -82,7 +86,8 @@ class TryAll {
       slowest = std::max(slowest, own);
     }
     const cost::PipelineTimes flow = flow_.times(end);
-    return kEpochChangeCycles + std::max(longest, std::round(flow.first)) + (inputs_ - 1) * std::max(slowest, std::round(flow.interval));
+    return std::round(cost::epoch_change_cycles(context_.device(), cores)) + std::max(longest, std::round(flow.first)) +
+           (inputs_ - 1) * std::max(slowest, std::round(flow.interval));
   }
 
   // Op number `next` with each model, in the present epoch and in a new one. `before`: cycles of the epochs that are closed; `slowest`: of
@@ -98,7 +103,7 @@ class TryAll {
     if (context_.in_epoch().empty()) return;
     const double closed = before + epoch_cycles(next);
     const PlacedOp last = context_.placed(schedule[next - 1]);
-    if (closed + kEpochChangeCycles < least_) try_models(next, closed, 0, true);
+    if (closed + least_change_ < least_) try_models(next, closed, 0, true);
     stand_again(next - 1, last);
   }
 
@@ -107,7 +112,7 @@ class TryAll {
     for (const OpModel* candidate : models_[next]) {
       const OpModel& model = *candidate;
       const double most = std::max(slowest, std::round(model.cycles));
-      if (before + kEpochChangeCycles + inputs_ * most >= least_ || is_over()) break;
+      if (before + least_change_ + inputs_ * most >= least_ || is_over()) break;
       if (in_new_epoch) context_.next_epoch();
       --budget_.placements;
       if (!context_.place(op, model)) continue;
@@ -177,7 +182,7 @@ class TryAll {
   LinkModel& links_;
   FlowTimes flow_;
   TryAllBudget budget_;
-  double inputs_, least_;
+  double inputs_, least_, least_change_;
   std::vector<std::vector<const OpModel*>> models_;  // by number in the schedule
   std::vector<BoundedChoice> choices_;               // a heap, the least promising first
   std::size_t found_ = 0;
