@@ -33,6 +33,7 @@ class L1Space {
     return place_messages(ring, static_cast<std::uint32_t>(tile_bytes(format)), tiles, stream);
   }
   bool place_messages(tt::Ring& ring, std::uint32_t bytes, std::int64_t tiles, std::uint32_t stream) {
+    wanted_ += std::int64_t{bytes} * tiles;
     const std::int64_t room = (end_ - next_) / bytes;
     if (tiles > room) return false;
     ring = {next_, bytes, static_cast<std::uint32_t>(tiles), stream};
@@ -41,13 +42,17 @@ class L1Space {
   }
   std::optional<std::uint32_t> place_words(std::size_t count) {
     const std::uint32_t at = next_;
+    wanted_ += static_cast<std::int64_t>(count) * 4;
     if (count > (end_ - next_) / 4) return std::nullopt;
     next_ += (static_cast<std::uint32_t>(count) * 4 + 31) / 32 * 32;
     return at;
   }
+  // Bytes of all that was asked for, whether there was room or not.
+  std::int64_t wanted() const { return wanted_; }
 
  private:
   std::uint32_t next_, end_;
+  std::int64_t wanted_ = 0;
 };
 
 OperandLayout operand_layout(const tiling::TileOrder& order) {
@@ -167,19 +172,19 @@ void set_rows(const Op& op, OpLayout& to) {
 bool place_steps(L1Space& space, const StepTable& steps, OpLayout& to) {
   tt::Arguments& a = to.arguments;
   const auto table = space.place_words(steps.words.size());
-  if (!table) return false;
-  a.table = *table;
+  bool fits = table.has_value();
+  a.table = table.value_or(0);
   a.rounds = static_cast<std::uint32_t>(steps.rounds);
   a.input_count = static_cast<std::uint32_t>(to.inputs.size());
   for (std::size_t i = 0; i < to.inputs.size(); ++i) a.round_tiles[i] = static_cast<std::uint32_t>(steps.round_tiles[i]);
   for (std::uint32_t i = 0; i < kStepBuffers; ++i) {
     a.buffers[i] = {0, 0, 0, kFirstBufferStream + i};
     const StepBuffer& buffer = steps.buffers[i];
-    if (buffer.tiles > 0 && !space.place(a.buffers[i], buffer.format, buffer.tiles, kFirstBufferStream + i)) return false;
+    if (buffer.tiles > 0) fits &= space.place(a.buffers[i], buffer.format, buffer.tiles, kFirstBufferStream + i);
   }
   to.table = steps.words;
   to.table_words = static_cast<std::uint32_t>(steps.words.size());
-  return true;
+  return fits;
 }
 
 // Tiles of an input that have to be in L1 at the same time, twice, so that others arrive meanwhile.
@@ -242,33 +247,35 @@ std::variant<OpLayout, std::string> layout_of(const arith::OpCall& call, std::ui
     steps = std::move(std::get<StepTable>(table));
   }
   // With two parts of each ring, or, where they do not fit, one.
+  std::int64_t wanted = 0;
   for (std::int64_t parts : {2, 1}) {
     L1Space space(l1_begin, l1_end);
     bool fits = true;
     for (std::size_t i = 0; i < out.inputs.size(); ++i)
-      fits = fits && (rows ? space.place_messages(out.inputs[i].ring, 32 + 32 * out.arguments.row_bytes, parts, kFirstInputStream)
-                           : space.place(out.inputs[i].ring, call.inputs[i]->format,
-                                         parts * least_tiles(op, i, out.inputs[i], steps ? &*steps : nullptr),
-                                         kFirstInputStream + static_cast<std::uint32_t>(i)));
+      fits &= rows ? space.place_messages(out.inputs[i].ring, 32 + 32 * out.arguments.row_bytes, parts, kFirstInputStream)
+                   : space.place(out.inputs[i].ring, call.inputs[i]->format,
+                                 parts * least_tiles(op, i, out.inputs[i], steps ? &*steps : nullptr),
+                                 kFirstInputStream + static_cast<std::uint32_t>(i));
     const std::int64_t message = op.untilize_output ? 32 + out.output.blocks.block_rt * 32 * row_bytes : tile_bytes(op.out_format);
-    fits = fits && message < 1 << 21 && space.place_messages(out.output.ring, u32(message), parts, kOutputStream);
+    fits &= message < 1 << 21 && space.place_messages(out.output.ring, u32(message), parts, kOutputStream);
     if (matmul && keeps_sums(op))
-      fits = fits && space.place(out.arguments.between, sums_format(op), sparse ? 2 : op.block.mblock_tiles(), kBetweenStream);
-    if (topk) fits = fits && space.place(out.arguments.between, DataFormat::float16_b, 1, kBetweenStream);
+      fits &= space.place(out.arguments.between, sums_format(op), sparse ? 2 : op.block.mblock_tiles(), kBetweenStream);
+    if (topk) fits &= space.place(out.arguments.between, DataFormat::float16_b, 1, kBetweenStream);
     if (sparse) {
       const auto table = space.place_words(sparse_words);
-      fits = fits && table;
+      fits &= table.has_value();
       out.arguments.table = table.value_or(0);
       out.table_words = static_cast<std::uint32_t>(sparse_words);
       out.arguments.buffers[0].stream = kFirstBufferStream;
     }
-    fits = fits && (!steps || place_steps(space, *steps, out));
+    if (steps) fits &= place_steps(space, *steps, out);
+    wanted = space.wanted();
     if (!fits) continue;
     for (std::size_t i = 0; i < out.inputs.size(); ++i) out.arguments.inputs[i] = out.inputs[i].ring;
     out.arguments.output = out.output.ring;
     return out;
   }
-  return cat("its buffers do not fit in the ", l1_end - l1_begin, " bytes of L1 for operands");
+  return cat("its buffers need ", wanted, " bytes of L1, of which ", l1_end - l1_begin, " are for operands");
 }
 
 }  // namespace buda::kernels

@@ -1,10 +1,11 @@
 // Compilation and execution in one process.
 #include "chip.hpp"
 
+#include <buda/base/text.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/passes/integers/digit_parts.hpp>
 #include <buda/graph/graph_file.hpp>
 #include <buda/io/file_system.hpp>
+#include <buda/passes/integers/digit_parts.hpp>
 #include <buda/plugin/loader.hpp>
 #include <buda/runtime/model.hpp>
 #include <buda/runtime/session.hpp>
@@ -31,8 +32,13 @@ Result<Compiled> compiled(const Recipe& recipe, const std::string& device, const
   chosen.device = device;
   BUDA_ASSIGN(const graph::Graph graph, graph_of(recipe));
   Compiled out;
+  const std::size_t told = toolchain.sink.diagnostics().size();
   BUDA_ASSIGN(out.image,
               buda::compile({"random.graph.json", io::Bytes(graph::graph_text(graph))}, chosen, toolchain.plugins, *toolchain.host));
+  for (std::size_t i = told; i < toolchain.sink.diagnostics().size(); ++i) {
+    const Diagnostic& d = toolchain.sink.diagnostics()[i];
+    if (!d.node.empty()) out.notes.emplace(d.node, cat(d.code, " ", d.message));
+  }
   BUDA_ASSIGN(const runtime::Model model, runtime::load_image("random.tti", out.image));
   for (const auto& [file, segment] : model.host_graphs) {
     ++out.host_segments;

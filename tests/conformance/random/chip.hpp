@@ -11,6 +11,7 @@
 #include "recipe.hpp"
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -30,6 +31,7 @@ struct Compiled {
   image::Image image;
   std::set<std::string> host_nodes;  // of the recipe, ops of which at least a part is left to the host
   std::size_t host_segments = 0;
+  std::map<std::string, std::string> notes;  // by op of the recipe, what the compiler says of it, if only as the first of its kind
 };
 Result<Compiled> compiled(const Recipe& recipe, const std::string& device, const compiler::CompileOptions& options, Toolchain& toolchain);
 

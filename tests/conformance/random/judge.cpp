@@ -120,8 +120,12 @@ void Judge::count_places(const Recipe& recipe, const Compiled& model, const Chip
     };
     const bool floats = has_float(step.results) ||
                         std::any_of(step.inputs.begin(), step.inputs.end(), [&](Port p) { return is_float(recipe.value(p).dtype()); });
-    ++verdict.counts[cat("place|", chip.name, "|", step.op, floats ? " of floats" : "", "|b", bits_of_step(recipe, intervals, i), "|",
-                         model.host_nodes.contains(node_name(i)) ? "host" : "chip")];
+    const bool on_host = model.host_nodes.contains(node_name(i));
+    const int bits = bits_of_step(recipe, intervals, i);
+    ++verdict.counts[cat("place|", chip.name, "|", step.op, floats ? " of floats" : "", "|b", bits, "|", on_host ? "host" : "chip")];
+    if (!on_host || floats || bits > options_.host_bits) continue;
+    const auto note = model.notes.find(node_name(i));
+    ++verdict.counts[cat("host|", chip.name, "|b", bits, "|", step.op, "|", note == model.notes.end() ? "taken along" : note->second)];
   }
 }
 

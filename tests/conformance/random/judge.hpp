@@ -19,6 +19,7 @@ struct JudgeOptions {
   schema::OptionValues target_options;
   std::vector<std::string> ops;  // only recipes with one of these; empty: all
   compiler::CompileOptions compile;
+  int host_bits = -1;  // counts of ops of integers that run on the host say why, up to that many bits
   bool reduce = true;
   bool disturbed = false;  // changes a number of each output before it is compared, to see whether that is noticed
 };

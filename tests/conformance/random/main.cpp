@@ -1,5 +1,6 @@
 // random_conformance: random graphs of integers and of special values, judged on the targets of a chip.
 #include <buda/base/text.hpp>
+#include <buda/graph/graph_file.hpp>
 
 #include "judge.hpp"
 #include "known.hpp"
@@ -34,10 +35,12 @@ constexpr const char* kUsage =
     "  --seconds N                after which a graph is too slow; 120\n"
     "  --plugins DIR, --share DIR those of the build tree that this program is in\n"
     "  --text                     draws and prints the graphs, and does nothing else\n"
+    "  --save DIR                 writes the graphs as DIR/SEED.graph.json, which buda compiles, and does nothing else\n"
     "  --no-reduce                failures as they were drawn\n"
     "  --disturbed                changes the last number of each output, and passes if each seed fails\n"
     "  --failures N               prints that many failures of each kind; 1\n"
     "  --stats                    prints where ops are placed, and in suite special the classes of results\n"
+    "  --host-ops BITS            prints the ops of integers up to 2^BITS that run on the host, and what the compiler says of them\n"
     "  --known FILE               the seeds that fail still; others may not, and these have to\n"
     "  --write-known FILE         writes such a list\n";
 
@@ -45,7 +48,7 @@ constexpr const char* kKnownHeading = "# Seeds that fail still, by device and mo
 
 struct Settings {
   JudgeOptions judge;
-  std::string plugins, share, known, write_known;
+  std::string plugins, share, known, write_known, save;
   std::uint64_t first = 0, last = 100;
   unsigned jobs = 2, seconds = 120;
   std::size_t failures = 1;
@@ -91,8 +94,12 @@ bool set_option(Settings& s, const std::string& name, const std::string& value) 
     s.plugins = value;
   } else if (name == "--share") {
     s.share = value;
+  } else if (name == "--host-ops") {
+    s.judge.host_bits = std::atoi(value.c_str());
   } else if (name == "--known") {
     s.known = value;
+  } else if (name == "--save") {
+    s.save = value;
   } else if (name == "--write-known") {
     s.write_known = value;
   } else {
@@ -132,6 +139,12 @@ void print_failures(const std::vector<Verdict>& verdicts, std::size_t most) {
         std::printf("seed %llu: %s\n%s\n", static_cast<unsigned long long>(v.seed), f.kind.c_str(), f.text.c_str());
 }
 
+void print_host_ops(const std::vector<Verdict>& verdicts) {
+  for (const Verdict& v : verdicts)
+    for (const auto& [name, count] : v.counts)
+      if (name.starts_with("host|")) std::printf("%s|seed %llu\n", name.c_str(), static_cast<unsigned long long>(v.seed));
+}
+
 // Whether those seeds fail that the list says, and no others.
 int verdict_against(const std::string& path, const std::vector<Verdict>& verdicts) {
   Failing known;
@@ -165,6 +178,7 @@ int judge_all(const Settings& s) {
     for (const auto& [name, count] : v.counts) counts[name] += count;
   print_failures(verdicts, s.failures);
   if (failed > 0) std::printf("%s\n", finding_table(verdicts).c_str());
+  print_host_ops(verdicts);
   if (s.stats) std::printf("%s\n", placement_table(counts).c_str());
   if (s.stats && s.judge.suite == Suite::special) std::printf("%s\n", class_table(counts).c_str());
   for (const std::string& device : s.judge.devices)
@@ -175,11 +189,23 @@ int judge_all(const Settings& s) {
   return verdict_against(s.known, verdicts);
 }
 
+int save_all(const Settings& s) {
+  for (std::uint64_t seed = s.first; seed < s.last; ++seed) {
+    auto graph = graph_of(recipe_of(s.judge.suite, seed));
+    if (!graph) return std::fprintf(stderr, "%s\n", graph.failure().diagnostics().front().message.c_str()), 2;
+    std::ofstream file(std::filesystem::path(s.save) / cat(seed, ".graph.json"));
+    file << graph::graph_text(*graph);
+    if (!file) return std::fprintf(stderr, "cannot write to '%s'\n", s.save.c_str()), 2;
+  }
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   Settings settings;
   if (!read_options(argc, argv, settings)) return std::fputs(kUsage, stderr), 2;
+  if (!settings.save.empty()) return save_all(settings);
   if (!settings.text) return judge_all(settings);
   for (std::uint64_t seed = settings.first; seed < settings.last; ++seed)
     std::printf("seed %llu\n%s", static_cast<unsigned long long>(seed), text_of(recipe_of(settings.judge.suite, seed)).c_str());
