@@ -50,7 +50,10 @@ Result<std::vector<ValuePtr>> entries_from(const Tensor& tensor, const netlist::
     }
   };
   if (!pattern.integer()) {
-    split(tensor.to_f32(), [&](std::span<float> numbers) { store(mode, queue.format, numbers, pattern.cols()); });
+    split(tensor.to_f32(), [&](std::span<float> numbers) {
+      if (mode != Mode::fp32) round_before_packing(numbers, queue.format);
+      store(mode, queue.format, numbers, pattern.cols());
+    });
   } else if (is_float(tensor.dtype())) {
     // Rounded as the packer rounds floats, not truncated as a cast would.
     std::vector<float> floats = tensor.to_f32();

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstdint>
 
 namespace buda {
 namespace {
@@ -27,7 +29,25 @@ void quantize_rows(const datum::BfpKernels& kernels, float* values, std::size_t 
   }
 }
 
+// The nearest number without the last bits, of which there are `cut`; the cut number where the nearest one is infinite or v is NaN.
+float nearest_without(float v, int cut) {
+  const auto bits = std::bit_cast<std::uint32_t>(v);
+  const std::uint32_t half = 1u << (cut - 1), kept = ~((1u << cut) - 1);
+  const std::uint32_t rounded = (bits + half - 1 + (bits >> cut & 1u)) & kept;
+  const bool finite = (rounded & 0x7fffffffu) < 0x7f800000u && (bits & 0x7fffffffu) < 0x7f800000u;
+  return std::bit_cast<float>(finite ? rounded : bits);
+}
+
 }  // namespace
+
+void round_before_packing(std::span<float> values, DataFormat format) {
+  const int cut = format == DataFormat::float16_b                               ? 16
+                  : format == DataFormat::float16                               ? 13
+                  : format == DataFormat::lf8 || format == DataFormat::fp8_e4m3 ? 21
+                                                                                : 0;
+  if (cut == 0) return;
+  for (float& v : values) v = nearest_without(v, cut);
+}
 
 void quantize_to_format(std::span<float> values, std::size_t rows, std::size_t cols, DataFormat format, BfpRounding rounding) {
   datum::with_codec(

@@ -26,6 +26,11 @@ void quantize_to_format(std::span<float> values, std::size_t rows, std::size_t c
 void quantize_to_format(std::span<std::int32_t> values, std::size_t rows, std::size_t cols, DataFormat format,
                         BfpRounding rounding = BfpRounding::half_up);
 
+// What a host does with floats before it packs them: the nearest number whose datum keeps all of it, ties to even, where packing cuts bits
+// off (Float16_b, Float16, Lf8). Cut numbers are too small by a quarter of a per cent on average, so that each layer of a model would
+// shrink what goes through it. A finite number stays finite. Formats that round when they are packed are left to that.
+void round_before_packing(std::span<float> values, DataFormat format);
+
 }  // namespace buda
 
 #pragma GCC visibility pop

@@ -5,7 +5,12 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <numeric>
 #include <string>
+#include <vector>
 
 namespace buda {
 namespace {
@@ -70,6 +75,31 @@ TEST(Quantize, LoneNumbersByHand) {
   EXPECT_EQ(one(F::uint8, -3.0f), 0.0f);
   EXPECT_EQ(one(F::uint16, 70000.0f), 65535.0f);
   for (F f : {F::int8, F::int32, F::uint8, F::uint16, F::raw_uint32}) EXPECT_EQ(one(f, std::nanf("")), 0.0f) << format_name(f);
+}
+
+TEST(Quantize, HostsRoundBeforePacking) {
+  using F = DataFormat;
+  auto one = [](F f, float v) {
+    round_before_packing({&v, 1}, f);
+    return quantized({v}, f)[0];
+  };
+  EXPECT_EQ(one(F::float16_b, 1.0f + 0x1.1p-8f), 1.0f + 0x1p-7f);
+  EXPECT_EQ(one(F::float16_b, 1.0f + 0x1p-8f), 1.0f) << "a tie to even";
+  EXPECT_EQ(one(F::float16_b, -1.0f - 0x3p-8f), -1.0f - 0x1p-6f) << "a tie to even";
+  EXPECT_EQ(one(F::float16_b, std::numeric_limits<float>::max()), std::bit_cast<float>(0x7f7f0000u)) << "finite numbers stay finite";
+  EXPECT_EQ(one(F::float16_b, -std::numeric_limits<float>::infinity()), -std::numeric_limits<float>::infinity());
+  EXPECT_TRUE(std::isnan(one(F::float16_b, std::nanf(""))));
+  EXPECT_EQ(one(F::float16, 1.0f + 0x1.1p-11f), 1.0f + 0x1p-10f);
+  EXPECT_EQ(one(F::float16, 1e9f), 131008.0f);
+  EXPECT_EQ(one(F::lf8, 1.74f), 1.75f);
+  EXPECT_EQ(one(F::float32, 1.0f + 0x1p-23f), 1.0f + 0x1p-23f);
+  EXPECT_EQ(one(F::int32, 2.9f), 2.0f);
+  // No bias: the mean of what is lost is near zero, where cutting loses a half of the last bit.
+  std::vector<float> numbers(4096);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = 1.0f + static_cast<float>(i) * 0x1p-12f + 0x1p-13f;
+  const double before = std::accumulate(numbers.begin(), numbers.end(), 0.0);
+  round_before_packing(numbers, F::float16_b);
+  EXPECT_NEAR(std::accumulate(numbers.begin(), numbers.end(), 0.0) / before, 1.0, 1e-5);
 }
 
 TEST(Quantize, BfpByHand) {

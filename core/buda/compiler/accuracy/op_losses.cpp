@@ -119,7 +119,7 @@ class Losses {
       DataFormat format = *graph_.type(edge.source)->format;
       if (outside && raise.sources && bits_per_datum(*raise.sources) > bits_per_datum(format)) format = *raise.sources;
       const Tensor& value = reference_[edge.source.node.index()][edge.source.port];
-      BUDA_ASSIGN(const Tensor stored, ops::as_stored(value, format));
+      BUDA_ASSIGN(const Tensor stored, outside ? ops::as_pushed(value, format) : ops::as_stored(value, format));
       exact.push_back(outside ? value : stored);
       BUDA_ASSIGN(Tensor here, ops::apply_tms(stored, edge.tms));
       arriving.push_back(std::move(here));

@@ -131,7 +131,7 @@ class Evaluator {
     if (!results) return std::move(results).failure();
     if (exact_ && is_device(node) && !computes(node) && node.kind() != NodeKind::output)
       for (Tensor& result : *results) {
-        BUDA_ASSIGN(result, as_stored(result, *node.outputs[0].format));
+        BUDA_ASSIGN(result, as_pushed(result, *node.outputs[0].format));
       }
     if (exact_ && node.kind() == NodeKind::output)
       for (Tensor& result : *results) result = result.cast(graph_.type(node.inputs()[0].source)->dtype);

@@ -276,13 +276,21 @@ Result<void> check_formats(const Node& n) {
   return success();
 }
 
-Result<Tensor> as_stored(const Tensor& value, DataFormat format) {
+namespace {
+
+Result<Tensor> in_buffer(const Tensor& value, DataFormat format, bool rounds_before) {
   if (!is_float(value.dtype()) || !is_float(format)) return value;
   BUDA_ASSIGN(Buffer out, copy_of(value));
   std::size_t cols = row_length(value.shape());
+  if (rounds_before) round_before_packing(out.as<float>(), format);
   quantize_to_format(out.as<float>(), cols == 0 ? 0 : value.size() / cols, cols, format);
   return std::move(out).take();
 }
+
+}  // namespace
+
+Result<Tensor> as_stored(const Tensor& value, DataFormat format) { return in_buffer(value, format, false); }
+Result<Tensor> as_pushed(const Tensor& value, DataFormat format) { return in_buffer(value, format, true); }
 
 Result<std::vector<Tensor>> evaluate_in_formats(const OpDef& def, const Node& n, std::span<const Tensor> arriving,
                                                 std::span<const DataFormat> formats, unsigned threads) {

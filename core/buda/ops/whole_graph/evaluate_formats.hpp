@@ -28,6 +28,8 @@ Result<void> check_formats(const graph::Node& node);
 
 // A value as a buffer of this format holds it; integers are left as they are.
 Result<Tensor> as_stored(const Tensor& value, DataFormat format);
+// The same of a value that comes from the host, which rounds before it packs (quantize.hpp).
+Result<Tensor> as_pushed(const Tensor& value, DataFormat format);
 
 // A device op on 4-D values that arrive in `formats`, after the edges' TMs. The results are in the node's format.
 Result<std::vector<Tensor>> evaluate_in_formats(const OpDef& def, const graph::Node& node, std::span<const Tensor> arriving,
