@@ -12,6 +12,7 @@
 #include <buda/balance/problem/l1_accumulation.hpp>
 #include <buda/balance/problem/segment_order.hpp>
 #include <buda/balance/queues/queue_places.hpp>
+#include <buda/balance/sums/wider_sums.hpp>
 #include <buda/base/text.hpp>
 #include <buda/cost/network.hpp>
 #include <buda/device/cluster.hpp>
@@ -119,6 +120,34 @@ Result<Choice> choose(const ChoiceSpace& space, Policy& policy, const std::strin
 // takes 90,000 to 440,000, most of its epochs 200,000.
 constexpr double kEpochStartCycles = 200'000;
 
+// Sums in Float32 where that costs next to nothing. Models are those of the ops as they were, which are never slower.
+void widen_plan(Policy& policy, const std::string& policy_name, const Settings& options, Host& host, const ChoiceSpace& space,
+                Balanced& out) {
+  host.progress("widening sums", 0, 0);
+  const EstimateOf estimate = [&](const Problem& problem, const Choice& choice) {
+    return estimated_cycles(problem, choice, options, host);
+  };
+  const Choose choose_again = [&](const ChoiceSpace& other) -> std::optional<Choice> {
+    auto cycles = [&](const Choice& choice) { return estimate(*other.problem, choice); };
+    auto chosen = choose(other, policy, policy_name, host.seed, cycles, host.threads, options.queues);
+    return chosen ? std::optional(std::move(*chosen)) : std::nullopt;
+  };
+  auto widened = with_wider_sums(space, out.choice, estimate, choose_again, host.threads);
+  if (!widened) return;
+  out.problem = std::move(widened->problem);
+  out.choice = std::move(widened->choice);
+  const auto is_wide = [](const OpSpec& op) { return op.sum_roundings > 0 && op.op.acc_format == DataFormat::float32; };
+  host.log(1, cat("ops that add up in Float32 since that costs next to nothing: ",
+                  std::count_if(out.problem.ops.begin(), out.problem.ops.end(), is_wide)));
+}
+
+Result<Problem> rounding_problem(const graph::Graph& graph, const std::vector<graph::NodeId>& order, const device::DeviceDescriptor& device,
+                                 std::int32_t batches) {
+  BUDA_ASSIGN(Problem problem, make_problem(graph, order, device, batches));
+  note_roundings(graph, problem);
+  return problem;
+}
+
 // The policy's choice for a problem, whose models are given out.
 Result<ChoiceSpace> choose_plan(const graph::Graph* graph, Policy& policy, const std::string& policy_name, const Settings& options,
                                 Host& host, Balanced& out) {
@@ -150,6 +179,7 @@ Result<ChoiceSpace> choose_plan(const graph::Graph* graph, Policy& policy, const
   };
   host.progress("placing", 0, 0);
   BUDA_ASSIGN(out.choice, choose(space, policy, policy_name, host.seed, estimate, host.threads, options.queues));
+  if (options.wide_sums) widen_plan(policy, policy_name, options, host, space, out);
   out.choice.chips = chips_of_ops(out.problem, out.choice);
   return space;
 }
@@ -273,7 +303,7 @@ Result<void> place_on_given(std::vector<graph::NodeId> order, const std::map<gra
   options.chips.ids.assign(used.begin(), used.end());
   BUDA_ASSIGN(const std::vector<std::int32_t> chips, chips_in_order(options.chips, device));
   const std::map<graph::NodeId, PlacedOnChip> placed = place_on_given_chips(out.graph, order, given, chips);
-  BUDA_ASSIGN(out.problem, make_problem(out.graph, order, device, options.batches));
+  BUDA_ASSIGN(out.problem, rounding_problem(out.graph, order, device, options.batches));
   for (OpSpec& op : out.problem.ops) {
     const PlacedOnChip& place = placed.at(op.node);
     op.chip = chips[place.chip];
@@ -289,7 +319,7 @@ Result<void> place_on_given(std::vector<graph::NodeId> order, const std::map<gra
 // then stage by stage.
 Result<void> place_ops(std::vector<graph::NodeId> order, const device::DeviceDescriptor& device, Policy& policy,
                        const std::string& policy_name, const Settings& options, Host& host, Balanced& out) {
-  BUDA_ASSIGN(out.problem, make_problem(out.graph, order, device, options.batches));
+  BUDA_ASSIGN(out.problem, rounding_problem(out.graph, order, device, options.batches));
   BUDA_ASSIGN(const auto given, given_chips(out.graph, out.problem, options.overrides));
   if (!given.empty()) return place_on_given(std::move(order), given, policy, policy_name, options, host, out);
   BUDA_ASSIGN(ChoiceSpace space, choose_plan(&out.graph, policy, policy_name, options, host, out));
@@ -303,7 +333,7 @@ Result<void> place_ops(std::vector<graph::NodeId> order, const device::DeviceDes
     const OpStage& stage = stages.at(out.problem.ops[i].node);
     chip_of_stage[{stage.segment, stage.stage}] = chips[static_cast<std::size_t>(out.choice.ops[i].epoch)];
   }
-  BUDA_ASSIGN(out.problem, make_problem(out.graph, order, device, options.batches));
+  BUDA_ASSIGN(out.problem, rounding_problem(out.graph, order, device, options.batches));
   for (OpSpec& op : out.problem.ops) {
     const OpStage& stage = stages.at(op.node);
     op.chip = chip_of_stage.at({stage.segment, stage.stage});

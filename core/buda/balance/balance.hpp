@@ -26,6 +26,7 @@ struct BalanceOptions {
   std::optional<SchedulePolicy> schedule = {};  // nothing: breadth first; with an effort of 2 or more, the order with the faster plan
   QueueOptions queues;
   bool forked_inputs = false;  // ops of an epoch share equal reads of DRAM
+  bool wide_sums = true;       // sums in Float32 where that costs nothing (sums/wider_sums.hpp)
   bool dynamic_queues = true;  // Problem::dynamic_queues
   SelfCut self_cut = SelfCut::none;
   std::int32_t effort = 1;  // PolicyContext::effort()

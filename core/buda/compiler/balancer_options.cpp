@@ -55,6 +55,7 @@ void declare(schema::OptionSet& set, BalancerOptions& o) {
       .known_as("place_on_one_row");
   set.flag("disable-l1-accumulate", o.disable_l1_accumulate, "do not accumulate partial sums of matmuls in L1 by the packer (l1_acc)")
       .environment("PYBUDA_DISABLE_L1_ACCUMULATE");
+  set.flag("wide-sums", o.wide_sums, "add up in Float32 where epochs stay as fast and nobody asked for a format (op.NAME.wide-sums)");
   set.flag("input-queues-on-host", o.input_queues_on_host, "keep queues of the model's inputs in the host's memory instead of DRAM")
       .environment("PYBUDA_ENABLE_INPUT_QUEUES_ON_HOST");
   set.flag("output-queues-on-host", o.output_queues_on_host, "keep queues of the model's outputs in the host's memory instead of DRAM")

@@ -30,6 +30,7 @@ struct BalancerOptions {
   bool single_buffer_fallback = true;
   bool place_on_one_row = false;
   bool disable_l1_accumulate = false;
+  bool wide_sums = true;
   bool input_queues_on_host = false;
   bool output_queues_on_host = false;
   bool forked_dram_inputs = false;

@@ -36,6 +36,7 @@ Result<balance::BalanceOptions> balance_options(const BalancerOptions& o, const 
   if (o.scheduler == balance::kModuleInputsBfs) out.schedule = balance::SchedulePolicy::module_inputs_bfs;
   out.batches = static_cast<std::int32_t>(o.microbatch);
   out.forked_inputs = o.forked_dram_inputs;
+  out.wide_sums = o.wide_sums;
   out.dynamic_queues = !o.static_queues;
   out.effort = o.interactive_placer ? static_cast<std::int32_t>(o.effort) : 0;
   const auto* cut = std::find(std::begin(balance::kSelfCuts), std::end(balance::kSelfCuts), o.self_cut);

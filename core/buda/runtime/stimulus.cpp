@@ -9,6 +9,7 @@
 #include <buda/netlist/model/tensor_maps.hpp>
 #include <buda/runtime/netlist_run.hpp>
 #include <buda/runtime/ports.hpp>
+#include <buda/tensor/quantize.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
@@ -279,6 +280,16 @@ class Filler {
   Layout layout_;
 };
 
+// Numbers that the format holds: which of equal ones comes first is open, and numbers must not become equal on their way.
+Tensor as_held(const Tensor& tensor, DataFormat format) {
+  if (!is_float(format) || !is_float(tensor.dtype()) || tensor.size() == 0) return tensor;
+  std::vector<float> numbers = tensor.to_f32();
+  const auto cols = static_cast<std::size_t>(tensor.shape()[tensor.shape().rank() - 1]);
+  round_before_packing(numbers, format);
+  quantize_to_format(numbers, numbers.size() / cols, cols, format);
+  return Tensor(tensor.shape(), std::move(numbers));
+}
+
 }  // namespace
 
 Result<NamedTensors> stimulate(const Netlist& netlist, const TestConfig& config, std::uint64_t seed,
@@ -300,7 +311,8 @@ Result<NamedTensors> stimulate(const Netlist& netlist, const TestConfig& config,
     Filler filler(netlist, *queue, reader == readers.end() ? Reader{} : reader->second, config.stimulus.find(queue->name), seed,
                   count == entries.end() ? queue->entries : std::min<std::int64_t>(count->second, queue->entries));
     BUDA_ASSIGN(auto tensor, filler.run());
-    out.emplace(queue->name, std::move(tensor));
+    const bool is_sorted = reader != readers.end() && reader->second.op->type == netlist::OpType::topk && reader->second.input == 0;
+    out.emplace(queue->name, is_sorted ? as_held(tensor, queue->format) : std::move(tensor));
   }
   return out;
 }

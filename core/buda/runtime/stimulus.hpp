@@ -17,7 +17,7 @@ namespace buda::runtime {
 // are as the netlist's test-config says; where it says nothing, uniform in [-1, 1), for integer formats in [-16, 16] or [0, 32]. Whatever
 // it says, queues that only make sense with certain contents have those: the index tiles of sparse matmuls (every row of cores lists
 // products within its blocks), sparse tiles (one 1 per row), indices of embeddings (rows of their table) and of topk (places in a row).
-// The same seed gives the same data, queue by queue, whatever else the netlist has.
+// What topk sorts are numbers that the format holds. The same seed gives the same data, queue by queue, whatever else the netlist has.
 Result<NamedTensors> stimulate(const netlist::Netlist& netlist, const TestConfig& config, std::uint64_t seed,
                                const std::map<std::string, std::int64_t>& entries);
 

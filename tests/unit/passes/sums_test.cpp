@@ -1,6 +1,7 @@
 // Long sums and movements of many bits: the error model, what assign-formats makes of it, and split-sums.
 #include "values.hpp"
 
+#include <buda/graph/sum_roundings.hpp>
 #include <buda/passes/formats/accumulation_error.hpp>
 #include <buda/passes/formats/constant_signs.hpp>
 
@@ -86,6 +87,47 @@ std::size_t split(Graph& graph) {
   const std::size_t before = graph.size();
   expect_equivalence(graph, bench, {&kSplitSums, &kAssignFormats});
   return graph.size() - before;
+}
+
+TEST(AssignFormats, MarkSumsThatMayHaveMoreBits) {
+  Builder b("g", graph::Level::device);
+  auto x = b.input("x", {64, 1024});
+  b.output("y0", called(b, "weighted", b.matmul(x, b.parameter("weights", varied({1024, 64})))));
+  b.output("y1", called(b, "positive", b.matmul(b.exp(x), b.constant(filled({1024, 32}, 1)))));
+  b.output("y2", called(b, "sum", b.add(x, x)));
+  const Graph graph = finished(b);
+  auto roundings_of = [](const Graph& of, const char* name) {
+    const auto& tags = of.node(of.find(name)).tags;
+    const auto tag = tags.find(std::string(graph::kSumRoundings));
+    return tag == tags.end() ? std::string() : tag->second;
+  };
+  Bench bench;
+  Graph usual = graph;
+  bench.run(kAssignFormats, usual);
+  EXPECT_EQ(roundings_of(usual, "weighted"), "192") << "64 steps of 16 terms, in three phases";
+  EXPECT_EQ(roundings_of(usual, "positive"), "") << "it has Float32 anyway";
+  EXPECT_EQ(roundings_of(usual, "sum"), "");
+  Graph asked = graph;
+  bench.context.formats.accumulate = F::float16_b;
+  bench.run(kAssignFormats, asked);
+  EXPECT_EQ(roundings_of(asked, "weighted"), "") << "the user says how it adds up";
+  Graph on_grayskull = graph;
+  Bench grayskull;
+  grayskull.device = grayskull_like();
+  grayskull.run(kAssignFormats, on_grayskull);
+  EXPECT_EQ(roundings_of(on_grayskull, "weighted"), "");
+}
+
+TEST(AssignFormats, CommonFactorsThatAre16BitsTooFewFor) {
+  for (const auto& [factor, format] : {std::pair(1.0f / 6, F::float32), std::pair(0.125f, F::float16_b), std::pair(0.2f, F::float16_b)}) {
+    Builder b("g", graph::Level::device);
+    b.output("y", called(b, "scaled", b.multiply(b.input("x", {32, 32}), called(b, "factor", b.constant(filled({32, 32}, factor))))));
+    Graph graph = finished(b);
+    Bench bench;
+    bench.run(kAssignFormats, graph);
+    EXPECT_EQ(*graph.node(graph.find("factor")).outputs[0].format, format) << factor;
+    EXPECT_EQ(*graph.node(graph.find("scaled")).outputs[0].format, F::float16_b) << factor;
+  }
 }
 
 TEST(SplitSums, OfEqualFactorsAlongEachAxis) {

@@ -30,6 +30,11 @@ std::string buffered_inputs(const OpSpec& spec, const OpModel& model) {
   return join(out, ",");
 }
 
+const char* wide_sums(const netlist::Op& op) {
+  if (op.acc_format != DataFormat::float32) return "none";
+  return op.intermed_format == DataFormat::float32 ? "all" : "sums";
+}
+
 std::string resident_inputs(const OpSpec& spec, const OpModel& model) {
   std::vector<std::string> out;
   for (std::size_t i = 0; i < spec.operands.size(); ++i)
@@ -51,6 +56,7 @@ OverrideTexts overrides_of(const OpSpec& spec, const PlacedOp& placed) {
   out["transpose"] = yes_or_no(placed.place.transposed);
   if (has_constants(spec)) out["resident-inputs"] = resident_inputs(spec, m);
   if (spec.selection && spec.selection->slices > 1) out["bands"] = cat(m.bands);
+  if (spec.sum_roundings > 0) out["wide-sums"] = wide_sums(spec.op);
   if (std::string buffered = buffered_inputs(spec, m); !buffered.empty()) out["input-buffer-multiplier"] = std::move(buffered);
   return out;
 }

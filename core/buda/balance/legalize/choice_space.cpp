@@ -12,6 +12,7 @@
 #include <buda/balance/models/alike.hpp>
 #include <buda/balance/problem/constraints.hpp>
 #include <buda/balance/problem/l1_accumulation.hpp>
+#include <buda/balance/sums/wider_sums.hpp>
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/constraint_tags.hpp>
@@ -159,6 +160,7 @@ GraphTrial trial_of(const Problem& of, const SpaceOptions& asked, const Tries& w
     problem->chips = of.chips;
     problem->dynamic_queues = of.dynamic_queues;
     if (options.l1_accumulate) allow_l1_accumulation(*problem);
+    note_roundings(graph, *problem);
     SpaceOptions tried = asked;
     tried.models = options;
     tried.explains = false;
@@ -169,6 +171,25 @@ GraphTrial trial_of(const Problem& of, const SpaceOptions& asked, const Tries& w
 
 }  // namespace
 
+Result<ChoiceSpace> space_with(const ChoiceSpace& space, const Problem& problem, const std::vector<std::size_t>& changed,
+                               unsigned threads) {
+  ChoiceSpace out = space;
+  out.problem = &problem;
+  parallel_for(threads, changed.size(), [&](std::size_t k) {
+    const std::size_t op = changed[k];
+    std::vector<OpModel>& models = out.models[op].models;
+    ModelOptions options = space.options;
+    options.t_streaming = std::any_of(models.begin(), models.end(), [](const OpModel& m) { return m.stream.parts > 1; });
+    out.models[op] = legal_models(problem.ops[op], *problem.device, options, &out.overrides[op]);
+  });
+  avoid_unread_cores(problem, out.models);
+  apply_preferences(space.options, out);
+  out.kinds = kinds_of(problem, out);
+  for (std::size_t op : changed)
+    if (out.models[op].models.empty()) return no_legal_model(problem, problem.ops[op], out.models[op], "");
+  return out;
+}
+
 Result<ChoiceSpace> make_space(const graph::Graph* graph, Problem& problem, const SpaceOptions& asked, const Tries& works, Host& host) {
   const ModelOptions& options = asked.models;
   ChoiceSpace space;
@@ -177,6 +198,10 @@ Result<ChoiceSpace> make_space(const graph::Graph* graph, Problem& problem, cons
   BUDA_ASSIGN(space.overrides, parse_overrides(problem, asked.overrides));
   for (std::size_t i = 0; i < problem.ops.size(); ++i)
     for (const auto& [operand, inputs] : space.overrides[i].buffered_inputs) problem.ops[i].operands[operand].buffered_inputs = inputs;
+  for (std::size_t i = 0; i < problem.ops.size(); ++i)
+    if (const auto wide = space.overrides[i].wide_sums; wide && *wide != WideSums::none)
+      widen_sums(problem.ops[i], *wide == WideSums::all ? DataFormat::float32 : problem.ops[i].op.intermed_format,
+                 options.l1_accumulate && problem.device->features.l1_accumulate);
   if (graph != nullptr) {
     add_breaks(*graph, problem, space.overrides, host);
     pad_uneven_rows(problem, space.overrides);

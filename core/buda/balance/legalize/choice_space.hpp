@@ -8,8 +8,10 @@
 #include <buda/graph/graph.hpp>
 #include <buda/io/host.hpp>
 
+#include <cstddef>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace buda::balance {
 
@@ -23,5 +25,8 @@ struct SpaceOptions {
 // Models of all ops; ops without any are reported together. The problem gets what overrides say of buffers, queues where ops do not go
 // together, and padding. `graph`: null where the problem comes from a netlist. `works`: for hints, which are tried.
 Result<ChoiceSpace> make_space(const graph::Graph* graph, Problem& problem, const SpaceOptions& asked, const Tries& works, Host& host);
+
+// The same space for a problem in which some ops add up otherwise; an op without any model then is a failure.
+Result<ChoiceSpace> space_with(const ChoiceSpace& space, const Problem& problem, const std::vector<std::size_t>& changed, unsigned threads);
 
 }  // namespace buda::balance

@@ -14,21 +14,10 @@
 namespace buda::balance {
 namespace {
 
-constexpr std::array<std::string_view, 15> kKeys = {"grid",
-                                                    "mblock",
-                                                    "ublock",
-                                                    "u_kt",
-                                                    "t-stream",
-                                                    "t-stream-dir",
-                                                    "buf_size_mb",
-                                                    "input-buffer-multiplier",
-                                                    "place",
-                                                    "transpose",
-                                                    "dram-parameters",
-                                                    "resident-inputs",
-                                                    "bands",
-                                                    "epoch-break",
-                                                    "chip"};
+constexpr std::array<std::string_view, 16> kKeys = {"grid",     "mblock",       "ublock",          "u_kt",
+                                                    "t-stream", "t-stream-dir", "buf_size_mb",     "input-buffer-multiplier",
+                                                    "place",    "transpose",    "dram-parameters", "resident-inputs",
+                                                    "bands",    "wide-sums",    "epoch-break",     "chip"};
 
 // Fields of PyBuda's OpOverride that have other names here.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kPybudaKeys = {
@@ -152,6 +141,13 @@ std::string store(std::string_view key, const std::string& value, OpOverride& ou
     out.bands = positive(value);
     return out.bands ? "" : want("a positive integer");
   }
+  if (key == "wide-sums") {
+    out.wide_sums = value == "none"   ? std::optional(WideSums::none)
+                    : value == "sums" ? std::optional(WideSums::sums)
+                    : value == "all"  ? std::optional(WideSums::all)
+                                      : std::nullopt;
+    return out.wide_sums ? "" : want("none, sums or all");
+  }
   if (key == "place") {
     auto p = pair(value, natural);
     if (!p) return want("row and column of the first core, as in [0,3]");
@@ -204,6 +200,8 @@ std::string missing_part(const OpSpec& spec, const OpOverride& overrides) {
     return "only sparse matmuls with several slices have bands of rows";
   if (overrides.u_kt)
     if (std::string why = broken_steps(spec, *overrides.u_kt); !why.empty()) return why;
+  if (overrides.wide_sums && *overrides.wide_sums != WideSums::none && spec.sum_roundings == 0)
+    return "the op has no sums in 16 bits that may have more, or accumulate_df of mixed precision says how many they have";
   for (const auto& [operand, count] : overrides.buffered_inputs)
     if (operand >= spec.operands.size())
       return cat("there is no operand ", operand, "; the op has ", spec.operands.size(), ", numbered from 0");

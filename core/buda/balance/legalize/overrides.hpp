@@ -15,7 +15,7 @@ inline constexpr const char* kOverrideForms =
     "op.NAME.grid=[R,C], op.NAME.mblock=[M,N], op.NAME.ublock=[R,C], op.NAME.u_kt=N, op.NAME.t-stream=[R,C], "
     "op.NAME.t-stream-dir=n|r|c|rz|cz, op.NAME.buf_size_mb=N, op.NAME.input-buffer-multiplier=INPUT:N, op.NAME.place=[R,C], "
     "op.NAME.transpose=true|false, op.NAME.dram-parameters=true|false, op.NAME.resident-inputs=[INPUT,…], op.NAME.bands=N, "
-    "op.NAME.epoch-break=true|false, op.NAME.chip=N";
+    "op.NAME.wide-sums=none|sums|all, op.NAME.epoch-break=true|false, op.NAME.chip=N";
 
 // One override per op, by OpId; most are empty. Keys are without "op.": "fc1.grid". NAME is that of a node or of its netlist op. All
 // unknown names, unknown keys, bad values and impossible blockings are reported, each with what is allowed.

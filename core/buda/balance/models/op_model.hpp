@@ -47,6 +47,9 @@ struct OpModel {
   friend bool operator==(const OpModel&, const OpModel&) = default;
 };
 
+// Whether an op adds up in Float32, and keeps its partial sums so, too.
+enum class WideSums : std::uint8_t { none, sums, all };
+
 // The user's overrides of an op's blocking (overrides.hpp); empty members override nothing.
 struct OpOverride {
   std::optional<GridShape> grid;
@@ -63,6 +66,7 @@ struct OpOverride {
   std::optional<std::uint32_t> resident;  // OpModel::resident
   std::optional<std::int32_t> bands;      // OpModel::bands
   std::optional<std::int32_t> chip;       // where it runs
+  std::optional<WideSums> wide_sums;      // whether sums have more bits than the graph says
   std::optional<bool> epoch_break;        // whether the op begins an epoch; nothing: where a tag of the graph asks for it
   // The key and value that asked for each: "op.fc1.grid=[2,2]", for messages.
   std::vector<std::string> given;

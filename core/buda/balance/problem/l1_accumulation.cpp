@@ -9,17 +9,25 @@ bool adds(DataFormat partial, DataFormat accumulated) {
   return accumulated != DataFormat::int32 && (partial == DataFormat::float32 || partial == DataFormat::float16_b);
 }
 
+bool may_add_in_l1(const OpSpec& spec) {
+  const auto kind = netlist::op_class(spec.op.type);
+  const bool sums = kind == netlist::OpClass::matmul || kind == netlist::OpClass::depthwise;
+  // What follows the sum is done to the last block as it leaves the destination register.
+  const bool followed = spec.op.attributes.relu.enabled || spec.op.attributes.requant || spec.op.attributes.dequant;
+  return sums && !followed && adds(spec.op.intermed_format, spec.op.acc_format);
+}
+
 }  // namespace
 
 void allow_l1_accumulation(Problem& problem) {
   if (!problem.device->features.l1_accumulate) return;
-  for (OpSpec& spec : problem.ops) {
-    const auto kind = netlist::op_class(spec.op.type);
-    const bool sums = kind == netlist::OpClass::matmul || kind == netlist::OpClass::depthwise;
-    // What follows the sum is done to the last block as it leaves the destination register.
-    const bool followed = spec.op.attributes.relu.enabled || spec.op.attributes.requant || spec.op.attributes.dequant;
-    spec.l1_acc = sums && !followed && adds(spec.op.intermed_format, spec.op.acc_format);
-  }
+  for (OpSpec& spec : problem.ops) spec.l1_acc = may_add_in_l1(spec);
+}
+
+void widen_sums(OpSpec& op, DataFormat partial, bool l1_accumulation) {
+  op.op.acc_format = DataFormat::float32;
+  op.op.intermed_format = partial;
+  op.l1_acc = l1_accumulation && may_add_in_l1(op);
 }
 
 std::int32_t least_blocks_in_l1(const netlist::Op& op) { return op.intermed_format == op.out_format ? 2 : 3; }

@@ -39,13 +39,16 @@
 #include <buda/base/text.hpp>
 #include <buda/graph/loopback.hpp>
 #include <buda/graph/placement.hpp>
+#include <buda/graph/sum_roundings.hpp>
 #include <buda/graph/value.hpp>
 #include <buda/ops/linear_algebra/sparse.hpp>
 #include <buda/passes/layout/node_classes.hpp>
 #include <buda/passes/lower/lowering_tags.hpp>
+#include <buda/tensor/half.hpp>
 #include <buda/tensor/math_unit.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace buda::passes {
 namespace {
@@ -56,7 +59,20 @@ using graph::NodeId;
 using graph::NodeKind;
 using graph::ValueType;
 
+// Of a factor that all numbers of a value are multiplied with: less is little beside what rounding each of them makes.
+constexpr double kBorneFactorError = 1e-3;
+
+// Of a number in Float16_b, relative.
+double factor_error(float factor) { return factor == 0 ? 0 : to_float(bfloat16_from_float(factor)) / static_cast<double>(factor) - 1; }
+
 bool is_coarse(DataFormat f) { return is_bfp(f) && bits_per_datum(f) < 8; }
+
+// The balancer may give more bits to sums of 16, where nobody says how many they have.
+void tag_sums(Node& n, const graph::Precision& chosen, const ValueSigns& signs) {
+  if (!chosen.accumulate || bits_per_datum(*chosen.accumulate) != 16 || !is_float(*chosen.accumulate)) return;
+  const auto sum = signs.sum_of(n, *chosen.fidelity);
+  if (sum && sum->terms > 1) n.tags[std::string(graph::kSumRoundings)] = cat(sum->steps * sum->phases);
+}
 
 class Formats {
  public:
@@ -155,19 +171,21 @@ class Formats {
     bool wide = is_integer(model) && dtype_size(model) > 1 && !computes(n);
     if (wide && device_.supports(DataFormat::float32) && device_.features.fp32_accumulate) return DataFormat::float32;
     if (standard_.values) return *standard_.values;
-    if (is_factor_of_sums(n)) return DataFormat::float32;
+    if (is_common_factor(n)) return DataFormat::float32;
     return (dtype == DType::f16 || half_model_) && device_.supports(DataFormat::float16) ? DataFormat::float16 : DataFormat::float16_b;
   }
 
-  // What every term of a sum is multiplied with, 1 / n of a mean: its error would be that of the sum. As a Float32 it keeps 11 bits in
-  // products with values of 16 bits.
-  bool is_factor_of_sums(const Node& n) const {
+  // What every term of a sum is multiplied with, 1 / n of a mean, or every number of a value, 1 / 6 of a hard swish: its error would be
+  // that of the sum, and add up from layer to layer where rounding of the values does not. As a Float32 it keeps 11 bits in products with
+  // values of 16 bits.
+  bool is_common_factor(const Node& n) const {
     if (!device_.supports(DataFormat::float32) || !device_.features.fp32_accumulate || half_model_ || !n.has_value() || !n.value)
       return false;
     const auto factor = only_factor(n.value->tensor);
     const auto users = graph_.users(n.id());
     return factor && *factor != masked_bits(*factor, 0xffff0000u) && std::all_of(users.begin(), users.end(), [&](const graph::Use& use) {
              const Node& user = graph_.node(use.node);
+             if (user.op() == "multiply") return std::abs(factor_error(*factor)) > kBorneFactorError;
              return use.input < 2 && user.op() == "matmul" && !ops::is_sparse_product(user);
            });
   }
@@ -309,6 +327,7 @@ class Formats {
     graph::Precision chosen = n.precision;
     DataFormat in = input_format(n, ops::is_sparse_product(n) ? 1 : 0), out = chosen_[n.id().index()];
     bool matmul = n.op() == "matmul";
+    const bool is_open = !asked.accumulate && !asked.intermediate && !standard_.accumulate && !n.precision.accumulate;
     if ((is_integer(in) && !is_raw(in)) || n.op() == "quantization") {
       chosen = {DataFormat::int32, DataFormat::int32, graph::MathFidelity::hifi4};
     } else {
@@ -333,6 +352,7 @@ class Formats {
         chosen.intermediate = unblocked(*chosen.intermediate);
       }
     }
+    if (is_open && signs_) tag_sums(n, chosen, *signs_);
     if (chosen == n.precision) return;
     n.precision = chosen;
     ++report_.rewrites;
