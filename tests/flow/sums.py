@@ -30,6 +30,12 @@ def value(name, shape):
     return {"name": name, "op": "input", "types": [{"dtype": "F32", "shape": list(shape)}]}
 
 
+def rounded(x):
+    """The nearest numbers of Float16_b."""
+    bits = x.view(numpy.uint32)
+    return (bits + 0x7FFF + (bits >> 16 & 1) & 0xFFFF0000).astype(numpy.uint32).view(numpy.float32)
+
+
 class Case:
     """One op on positive numbers; `compute` is its meaning in float64. Of lines that are divided by a sum the factor of each line is judged."""
 
@@ -48,9 +54,9 @@ class Case:
     def expected(self):
         return self.compute(*(x.astype(numpy.float64) for x in self.inputs.values()))
 
-    def expected_of_cut(self):
-        """Of the inputs as a device holds them: the packer of the host cuts them to 16 bits."""
-        return self.compute(*((x.view(numpy.uint32) & 0xFFFF0000).view(numpy.float32).astype(numpy.float64) for x in self.inputs.values()))
+    def expected_of_held(self):
+        """Of the inputs as a device holds them: the host rounds them to 16 bits, ties to even."""
+        return self.compute(*(rounded(x).astype(numpy.float64) for x in self.inputs.values()))
 
 
 def pooled(side):
@@ -101,13 +107,13 @@ class Failures:
 
     def check(self, case, device, mode, got):
         expected = case.expected()
-        cut, got = case.expected_of_cut(), got.astype(numpy.float64).reshape(expected.shape)
+        held, got = case.expected_of_held(), got.astype(numpy.float64).reshape(expected.shape)
         if case.by_lines:
             # What a line is wrong by as a whole is its sum's fault.
-            got = (got * cut).sum(1, keepdims=True) / (cut**2).sum(1, keepdims=True)
-            expected = cut = numpy.ones_like(got)
+            got = (got * held).sum(1, keepdims=True) / (held**2).sum(1, keepdims=True)
+            expected = held = numpy.ones_like(got)
         error = got - expected
-        single = float(numpy.max(numpy.abs(got / cut - 1)))
+        single = float(numpy.max(numpy.abs(got / held - 1)))
         mean = float(numpy.sqrt(numpy.mean(error**2) / numpy.mean(expected**2)))
         wrong = mean > LARGEST_ERROR or single > LARGEST_ERROR
         self.count += wrong

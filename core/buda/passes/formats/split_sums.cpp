@@ -50,6 +50,8 @@ using graph::AttrMap;
 constexpr std::int64_t kSide = graph::kTileSide;
 // Numbers that a sum with equal factors adds up at its end: one of the two groups of a step, so that each phase rounds once.
 constexpr std::int64_t kLastTerms = 8;
+// And those that lie in one group where their order is free: a step, which makes a stage less of larger sums.
+constexpr std::int64_t kOrderedTerms = 16;
 // Numbers that one of the next stage is made of, at most: a few steps, each of which rounds. For the last stage twice as many.
 constexpr std::int64_t kTermsOfColumn = 32;
 // Tiles of a part of a product: few where there are few in all.
@@ -225,7 +227,7 @@ std::vector<float> unit_matrix(std::int64_t side) {
   return numbers;
 }
 
-// A selection matrix that lets the numbers of one sum follow each other: row 8 i + m of the slice for rows `tile_row` of sum q of batch b
+// A selection matrix that lets the numbers of one sum follow each other: row 16 i + m of the slice for rows `tile_row` of sum q of batch b
 // is row i of member m. Members lie below one another, `of_batch` for each batch; of those that are not there it names none.
 Tensor order_of_members(std::int64_t batches, std::int64_t of_batch, std::int64_t at_once, std::int64_t tile_rows) {
   const std::int64_t sums = ceil_div(of_batch, at_once), rows = tile_rows * kSide;
@@ -233,18 +235,18 @@ Tensor order_of_members(std::int64_t batches, std::int64_t of_batch, std::int64_
   for (std::int64_t b = 0; b < batches; ++b)
     for (std::int64_t q = 0; q < sums; ++q)
       for (std::int64_t row = 0; row < rows; ++row)
-        for (std::int64_t m = 0; m < kLastTerms; ++m) {
+        for (std::int64_t m = 0; m < kOrderedTerms; ++m) {
           const std::int64_t member = q * at_once + m;
           const bool is_there = m < at_once && member < of_batch;
           picks.push_back(is_there ? static_cast<std::int32_t>((b * of_batch + member) * rows + row + 1) : 0);
         }
-  return Tensor(Shape{batches * sums * tile_rows, kSide * kLastTerms}, std::move(picks));
+  return Tensor(Shape{batches * sums * tile_rows, kSide * kOrderedTerms}, std::move(picks));
 }
 
 // As many for each stage: errors of all stages but the last are averaged.
 std::int64_t members_of_sum(std::int64_t members) {
   std::int64_t stages = 1;
-  for (std::int64_t most = kLastTerms; most < members; most *= kLastTerms) ++stages;
+  for (std::int64_t most = kOrderedTerms; most < members; most *= kOrderedTerms) ++stages;
   return static_cast<std::int64_t>(std::ceil(std::pow(static_cast<double>(members), 1.0 / static_cast<double>(stages)) - 1e-9));
 }
 
@@ -276,9 +278,9 @@ NodeId sum_tile_by_tile(Splitter& s, Edge x, std::int64_t group, const AttrMap& 
 // By steps that add up what lies in one group, and round once.
 NodeId sum_by_steps(Splitter& s, Edge x, std::int64_t group, const AttrMap& packs) {
   const Shape from = s.shape(x);
-  const std::int64_t batches = from[1] / group, tile_rows = from[2] / kSide, length = kSide * kLastTerms;
+  const std::int64_t batches = from[1] / group, tile_rows = from[2] / kSide, length = kSide * kOrderedTerms;
   std::vector<float> blocks(static_cast<std::size_t>(kSide * length), 0.0f);
-  for (std::int64_t i = 0; i < kSide; ++i) std::fill_n(blocks.begin() + i * length + i * kLastTerms, kLastTerms, 1.0f);
+  for (std::int64_t i = 0; i < kSide; ++i) std::fill_n(blocks.begin() + i * length + i * kOrderedTerms, kOrderedTerms, 1.0f);
   if (from[1] > 1) x.tms.push_back(Tm::vstack(from[1]));
   for (;;) {
     const std::int64_t sums = ceil_div(group, members_of_sum(group)), at_once = ceil_div(group, sums), slices = batches * sums * tile_rows;
