@@ -18,7 +18,7 @@ REAL_PACKAGES := $(shell sed -n '1,/^## Real models/d; $(LISTED)' docs/internals
 # Debian's npm conflicts with a Node.js from elsewhere, which has its own.
 PACKAGES += $(if $(shell command -v npm),,npm)
 
-.PHONY: help deps tools browser office terminal frameworks real pictures clang-tidy tidy build toolchain demo test sums conformance-real conformance-random bench fmt lint fuzz install wheel deb deb-test clean
+.PHONY: help deps tools browser office terminal frameworks real pictures clang-tidy tidy build toolchain demo test sums conformance-real conformance-random kill bench fmt lint fuzz install wheel deb deb-test clean
 .DEFAULT_GOAL := help
 
 help:
@@ -31,6 +31,7 @@ help:
 	@echo "make tidy     clang-tidy's quick checks on what differs from origin/main or the last commit"
 	@echo "make conformance-real  judge real models by other implementations; MODELS='mlsd|silero'   these only"
 	@echo "make conformance-random  judge 5,000 random graphs of integers and 5,000 with NaN and infinities"
+	@echo "make kill     kill tools and runs with SIGKILL at random moments; KILLS=100   so often"
 	@echo "make wheel    the Python module for pip, in dist"
 	@echo "make sums     sums of up to a million numbers of one sign, for both architectures (some minutes)"
 	@echo "make deb      Debian packages, in build/deb          make deb-test  install them in a bare system and use them"
@@ -83,6 +84,12 @@ test: build browser office terminal frameworks pictures
 # Sums that a destination register of 16 bits would lose; a short form is in `make test`.
 sums: toolchain
 	/usr/bin/python3 tests/flow/sums.py $(BUILD) --long
+
+# Killed tools leave no half images, killed runs no mixed reports; a short form is in `make test`.
+KILLS ?= 100
+kill: toolchain
+	/usr/bin/python3 tests/robustness/kill.py --build $(BUILD) --model share/examples/digits/digits.onnx --kills $(KILLS)
+	/usr/bin/python3 tests/robustness/kill_report.py --build $(BUILD) --model share/examples/digits/digits.onnx --inputs share/examples/digits/digits.images.npz --kills $(KILLS)
 
 # Models of npm's packages against onnxruntime and TensorFlow Lite, into docs/conformance/real.md; with MODELS only those whose names match.
 MODELS ?=

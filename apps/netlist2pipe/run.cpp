@@ -6,6 +6,7 @@
 #include <buda/device/label.hpp>
 #include <buda/device/load.hpp>
 #include <buda/diag/parallel_results.hpp>
+#include <buda/io/folder_product.hpp>
 #include <buda/netlist/check/check.hpp>
 #include <buda/netlist/check/validate.hpp>
 #include <buda/netlist/text/parse.hpp>
@@ -71,27 +72,27 @@ Result<EpochPipes> make_epoch(const overlay::EpochCompiler& compiler, const pipe
   return std::move(counts).failure();
 }
 
+Result<void> put_graph(const Options& o, const pipes::PipeGraph& graph, io::OutputFile& file) {
+  BUDA_TRY(o.is_compact() ? pipes::write_pipes(graph, file) : pipes::write_pipegen(graph, file));
+  return file.commit();
+}
+
 class Writer {
  public:
-  Writer(Options& options, Host& host) : options_(options), host_(host) {}
-  Result<void> write(const std::string& name, std::string_view text) {
-    std::string path = cat(options_.output, '/', name);
-    return host_.fs().write(path, text, host_.write_mode);
-  }
-  Result<void> write_graph(const std::string& path, const pipes::PipeGraph& graph) {
-    BUDA_ASSIGN(auto file, host_.fs().create(path, host_.write_mode));
-    BUDA_TRY(options_.is_compact() ? pipes::write_pipes(graph, *file) : pipes::write_pipegen(graph, *file));
-    BUDA_TRY(file->commit());
-    options_.products.push_back(path);
+  Writer(Options& options, io::FolderProduct& folder) : options_(options), folder_(folder) {}
+  Result<void> write(const std::string& name, std::string_view text) { return folder_.write(name, text); }
+  Result<void> write_graph(const std::string& name, const pipes::PipeGraph& graph) {
+    BUDA_ASSIGN(auto file, folder_.create(name));
+    BUDA_TRY(put_graph(options_, graph, *file));
+    options_.products.push_back(cat(options_.output, '/', name));
     return success();
   }
   Result<void> write_epoch(const pipes::NetlistIndex& index, const DeviceDescriptor& device, std::int32_t number,
                            const pipes::PipeGraph& graph) {
     std::string folder = cat("temporal_epoch_", number, "/overlay");
-    BUDA_TRY(host_.fs().make_directories(cat(options_.output, '/', folder)));
     // The other files are for TT-Buda's runtime, which does not read this form.
-    if (options_.is_compact()) return write_graph(cat(options_.output, '/', folder, "/pipes.json"), graph);
-    BUDA_TRY(write_graph(cat(options_.output, '/', folder, "/pipegen.yaml"), graph));
+    if (options_.is_compact()) return write_graph(folder + "/pipes.json", graph);
+    BUDA_TRY(write_graph(folder + "/pipegen.yaml", graph));
     BUDA_TRY(write(folder + "/queue_to_consumer.yaml", pipes::queue_to_consumer_text(index, device, graph)));
     BUDA_TRY(write(folder + "/queue_to_producer.yaml", pipes::queue_to_producer_text(index, device, graph)));
     return write(cat("reports/op_to_pipe_map_temporal_epoch_", number, ".yaml"), pipes::op_to_pipe_text(index, device, graph));
@@ -99,7 +100,7 @@ class Writer {
 
  private:
   Options& options_;
-  Host& host_;
+  io::FolderProduct& folder_;
 };
 
 Result<std::vector<pipes::Epoch>> chosen_epochs(const Options& o, std::vector<pipes::Epoch> all) {
@@ -134,12 +135,14 @@ Result<void> run(Options& o, Host& host) {
                 return epoch;
               }));
 
-  Writer writer(o, host);
   pipes::CheckCounts counts;
   if (o.output == io::kStdStream) {
-    BUDA_TRY(writer.write_graph(o.output, made.front().graph));
+    BUDA_ASSIGN(auto file, host.fs().create(o.output));
+    BUDA_TRY(put_graph(o, made.front().graph, *file));
+    o.products.push_back(o.output);
   } else {
-    BUDA_TRY(host.fs().make_directories(o.is_compact() ? o.output : cat(o.output, "/reports")));
+    BUDA_ASSIGN(auto folder, io::FolderProduct::begin(host.fs(), o.output, {.entry = "", .adds = o.epoch >= 0, .mode = host.write_mode}));
+    Writer writer(o, *folder);
     BUDA_TRY(writer.write("netlist_queues.yaml", pipes::netlist_queues_text(compiler.index(), compiler.device())));
     BUDA_TRY(writer.write("padding_table.yaml", pipes::padding_table_text(compiler.padding())));
     // A depfile's rule is for something.
@@ -148,6 +151,7 @@ Result<void> run(Options& o, Host& host) {
       host.progress("writing epochs", i, epochs.size());
       BUDA_TRY(writer.write_epoch(compiler.index(), compiler.device(), epochs[i].number, made[i].graph));
     }
+    BUDA_TRY(folder->commit());
   }
   std::size_t buffers = 0, pipe_count = 0;
   for (const EpochPipes& m : made) {

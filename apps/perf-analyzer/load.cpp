@@ -2,6 +2,7 @@
 #include "apps/perf-analyzer/load.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/io/folder_product.hpp>
 #include <buda/io/json.hpp>
 #include <buda/netlist/text/parse.hpp>
 
@@ -104,6 +105,7 @@ Result<std::vector<EpochSummary>> divided(const perf::SummaryFile& report, const
 
 Result<Run> load(const Options& o, Host& host) {
   const std::string path = !o.load.empty() ? o.load : o.folder == "." ? "summary.json" : o.folder + "/summary.json";
+  if (o.load.empty()) BUDA_TRY(io::require_whole(host.fs(), o.folder));
   if (o.load.empty() && !host.fs().exists(path)) {
     Diagnostic d = input_error("AN005", {path}, "there is no report of a run");
     d.hint = "'runner IMAGE --inputs FILE --target grid --perf DIR' writes one to DIR";

@@ -5,6 +5,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/diag/parallel_results.hpp>
+#include <buda/io/folder_product.hpp>
 #include <buda/overlay/blob/blob_file.hpp>
 #include <buda/overlay/reports/report.hpp>
 
@@ -74,6 +75,7 @@ struct Epoch {
 constexpr std::string_view kEpochFolder = "temporal_epoch_";
 
 Result<std::vector<Epoch>> epochs_of(const Options& o, io::FileSystem& fs) {
+  BUDA_TRY(io::require_whole(fs, o.pipes));
   BUDA_ASSIGN(const auto names, fs.list(o.pipes));
   std::vector<Epoch> out;
   for (const std::string& name : names) {

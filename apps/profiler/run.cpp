@@ -7,9 +7,12 @@
 #include <buda/base/text.hpp>
 #include <buda/cli/signals.hpp>
 #include <buda/image/archive.hpp>
+#include <buda/io/folder_product.hpp>
 
 #include <filesystem>
+#include <memory>
 #include <optional>
+#include <vector>
 
 namespace buda::profiler {
 namespace {
@@ -27,31 +30,41 @@ class Products {
         suffix_(o.name.empty() ? "" : "_" + o.name),
         host_(host) {}
 
-  Result<void> begin() { return host_.fs().make_directories(folder_); }
+  // Products of earlier calls stay.
+  Result<void> begin() {
+    BUDA_ASSIGN(files_, io::FolderProduct::begin(host_.fs(), folder_, {.entry = "", .adds = true, .mode = host_.write_mode}));
+    return success();
+  }
+  Result<void> commit() {
+    BUDA_TRY(files_->commit());
+    for (const std::string& path : paths_) host_.log(1, path);
+    return success();
+  }
 
   std::string name(std::string_view stem, std::string_view extension) const { return cat(prefix_, stem, suffix_, extension); }
 
   Result<void> write(const std::string& name, std::string content) {
-    BUDA_TRY(host_.fs().write(cat(folder_, '/', name), content, host_.write_mode));
-    host_.log(1, cat(folder_, '/', name));
+    BUDA_TRY(files_->write(name, content));
+    paths_.push_back(cat(folder_, '/', name));
     members_[name] = io::Bytes(std::move(content));
     return success();
   }
+  void forget_members() { members_.clear(); }
   // A member of the tarball that is no product of its own.
   void add_member(const std::string& name, io::Bytes bytes) { members_[name] = std::move(bytes); }
 
   Result<std::string> write_archive(const std::string& name) {
-    const std::string path = cat(folder_, '/', name);
-    BUDA_ASSIGN(auto file, host_.fs().create(path, host_.write_mode));
+    BUDA_ASSIGN(auto file, files_->create(name));
     BUDA_TRY(image::write_archive(*file, members_));
     BUDA_TRY(file->commit());
-    host_.log(1, path);
-    return path;
+    return paths_.emplace_back(cat(folder_, '/', name));
   }
 
  private:
   std::string folder_, prefix_, suffix_;
   Host& host_;
+  std::unique_ptr<io::FolderProduct> files_;
+  std::vector<std::string> paths_;
   image::Members members_;
 };
 
@@ -101,6 +114,7 @@ Result<void> add_folder(const std::string& folder, const std::string& inside, co
   if (host.fs().canonical(folder) == out) return success();
   BUDA_ASSIGN(const auto names, host.fs().list(folder));
   for (const std::string& name : names) {
+    if (name == io::kFileList) continue;
     const std::string path = cat(folder, '/', name), member = inside.empty() ? name : cat(inside, '/', name);
     if (host.fs().is_directory(path)) {
       BUDA_TRY(add_folder(path, member, out, products, host));
@@ -125,6 +139,7 @@ Result<std::optional<io::Bytes>> read_zones(const std::string& log, Host& host) 
 Result<void> profile_device(const Options& o, const Outside& outside, Host& host) {
   BUDA_TRY(check_name(o));
   const std::string path = host.fs().is_directory(o.input) ? cat(o.input, '/', kDeviceLog) : o.input;
+  if (host.fs().is_directory(o.input)) BUDA_TRY(io::require_whole(host.fs(), o.input));
   host.progress("reading the log", 0, 0);
   BUDA_ASSIGN(const auto bytes, host.fs().read(path));
   BUDA_ASSIGN(const DeviceLog log, parse_device_log(bytes.view(), path));
@@ -153,6 +168,7 @@ Result<void> profile_device(const Options& o, const Outside& outside, Host& host
     if (zones_file) products.add_member(kZones, *zones_file);
     BUDA_ASSIGN(tarball, products.write_archive(products.name("device_perf_results", ".tar")));
   }
+  BUDA_TRY(products.commit());
   host.progress("writing", 1, 1);
   if (!o.no_print_stats) BUDA_TRY(host.fs().write(std::string(io::kStdStream), stats));
   return o.no_webapp ? success() : show({std::move(data), tarball}, o, outside, host);
@@ -161,14 +177,17 @@ Result<void> profile_device(const Options& o, const Outside& outside, Host& host
 Result<void> profile_ops(const Options& o, const Outside& outside, Host& host) {
   BUDA_TRY(check_name(o));
   const std::string path = cat(o.input, '/', kOpsReport, ".csv");
+  BUDA_TRY(io::require_whole(host.fs(), o.input));
   BUDA_ASSIGN(const auto bytes, host.fs().read(path));
   BUDA_ASSIGN(const OpsReport report, parse_ops_report(bytes.view(), path));
   Products products(o, outside, "ops", host);
   BUDA_TRY(products.begin());
   BUDA_TRY(products.write(products.name(kOpsReport, ".csv"), std::string(bytes.view())));
-  Products run(o, outside, "ops", host);
-  BUDA_TRY(add_folder(o.input, "", host.fs().canonical(o.output), run, host));
-  BUDA_ASSIGN(const std::string tarball, run.write_archive(run.name(kOpsReport, ".tar")));
+  // The archive is that of the run.
+  products.forget_members();
+  BUDA_TRY(add_folder(o.input, "", host.fs().canonical(o.output), products, host));
+  BUDA_ASSIGN(const std::string tarball, products.write_archive(products.name(kOpsReport, ".tar")));
+  BUDA_TRY(products.commit());
   return o.webapp ? show({ops_page(report), tarball}, o, outside, host) : success();
 }
 

@@ -2,6 +2,7 @@
 #include "apps/reportify/modules.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/io/folder_product.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -76,6 +77,8 @@ Result<std::vector<Module>> modules_in(io::FileSystem& fs, const std::string& fo
       BUDA_ASSIGN(const auto dumped, dumped_passes(fs, inside(folder, "passes")));
       m.passes.insert(m.passes.end(), dumped.begin(), dumped.end());
       m.summary = existing("perf/summary.json");
+      // What was interrupted while it was written lacks a summary, and is not passed over without a word.
+      if (m.summary.empty() && !existing(cat("perf/", io::kFileList)).empty()) m.summary = inside(folder, "perf/summary.json");
       m.executions = existing("perf/executions.json");
       m.accuracy = existing("accuracy.json");
     }

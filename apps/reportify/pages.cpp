@@ -78,16 +78,19 @@ Node module_node(const Module& module, std::size_t number, Host& host) {
   Node out = Node::map({{"name", Node::string(module.name)},
                         {"folder", Node::string(std::filesystem::path(module.folder).filename().string())},
                         {"passes", std::move(passes)}});
+  Failure problems;
   if (!module.summary.empty()) out.add("run", Node::string(run_id(number)));
   if (!module.report.empty()) {
     out.add("placement", Node::string(placement_id(number)));
     auto placement = read_placement(module, host.fs());
     if (placement.ok()) {
       out.add("facts", facts_node(total_facts(placement->report)));
+      if (placement->older) problems = *placement->older;
     } else {
-      out.add("problem", problem_data(placement.failure(), host).items().front());
+      problems = placement.failure();
     }
   }
+  if (!problems.empty()) out.add("problem", problem_data(problems, host).items().front());
   return out;
 }
 

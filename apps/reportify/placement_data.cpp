@@ -1,6 +1,8 @@
 // The report says where ops are and what they cost; the netlist says everything else of them.
 #include "apps/reportify/placement_data.hpp"
 
+#include "apps/reportify/current.hpp"
+
 #include <buda/balance/emit/report_summary.hpp>
 #include <buda/base/text.hpp>
 #include <buda/io/json.hpp>
@@ -223,13 +225,16 @@ Node queue_node(const balance::ReportQueue& queue) {
                     {"facts", facts_node(facts)}});
 }
 
-Result<std::map<std::string, runtime::OpAccuracy>> read_accuracy(const std::string& path, io::FileSystem& fs) {
-  BUDA_ASSIGN(const auto bytes, fs.read(path));
-  BUDA_ASSIGN(const auto node, io::parse_json(bytes.view(), path));
+Result<void> read_accuracy(const Module& module, io::FileSystem& fs, Placement& out) {
+  BUDA_ASSIGN(const auto bytes, fs.read(module.accuracy));
+  BUDA_ASSIGN(const auto node, io::parse_json(bytes.view(), module.accuracy));
   BUDA_ASSIGN(const auto file, schema::read<runtime::AccuracyFile>(node));
-  std::map<std::string, runtime::OpAccuracy> out;
-  for (const runtime::OpAccuracy& op : file.ops) out[op.name] = op;
-  return out;
+  if (auto current = require_current(module, module.accuracy, file.netlist_digest, fs); !current) {
+    out.older = std::move(current).failure();
+    return success();
+  }
+  for (const runtime::OpAccuracy& op : file.ops) out.accuracy[op.name] = op;
+  return success();
 }
 
 // What is not known is no worse than what is.
@@ -259,9 +264,7 @@ Result<Placement> read_placement(const Module& module, io::FileSystem& fs) {
   BUDA_ASSIGN(const auto node, io::parse_json(bytes.view(), module.report));
   BUDA_ASSIGN(out.report, schema::read<balance::PlacementReport>(node));
   BUDA_TRY(check_places(out.report, module.report));
-  if (!module.accuracy.empty()) {
-    BUDA_ASSIGN(out.accuracy, read_accuracy(module.accuracy, fs));
-  }
+  if (!module.accuracy.empty()) BUDA_TRY(read_accuracy(module, fs, out));
   if (module.netlist.empty()) return out;
   BUDA_ASSIGN(const auto text, fs.read(module.netlist));
   BUDA_ASSIGN(out.netlist, netlist::parse_netlist(text.view(), module.netlist, {.arch = "", .any_arch = true}));

@@ -21,6 +21,7 @@ struct Placement {
   balance::PlacementReport report;
   std::optional<netlist::Netlist> netlist;              // adds what ops read, and their formats
   std::map<std::string, runtime::OpAccuracy> accuracy;  // by op; empty where nothing is known
+  std::optional<Failure> older;                         // why the accuracy that is there is not shown: RY004
 };
 
 // The module's report, and its netlist if there is one. RY003: an op outside of any chip.

@@ -6,9 +6,9 @@
 #include <buda/base/text.hpp>
 #include <buda/cli/signals.hpp>
 #include <buda/diag/format.hpp>
+#include <buda/io/folder_product.hpp>
 
 #include <algorithm>
-#include <filesystem>
 
 namespace buda::reportify {
 namespace {
@@ -28,14 +28,14 @@ Answer problem_answer(const Failure& failure, Host& host) {
 
 Result<void> export_report(const Options& o, Host& host) {
   BUDA_ASSIGN(const std::vector<Page> pages, pages_of(o.folder, host));
+  BUDA_ASSIGN(auto folder, io::FolderProduct::begin(host.fs(), o.output, {.entry = "index.html", .adds = false, .mode = host.write_mode}));
   std::size_t done = 0;
   for (const Page& page : pages) {
     host.progress("pages", done++, pages.size());
     BUDA_ASSIGN(const std::string content, page.content());
-    const std::string path = cat(o.output, '/', page.path);
-    BUDA_TRY(host.fs().make_directories(std::filesystem::path(path).parent_path().string()));
-    BUDA_TRY(host.fs().write(path, content, host.write_mode));
+    BUDA_TRY(folder->write(page.path, content));
   }
+  BUDA_TRY(folder->commit());
   host.log(1, cat(o.output, "/index.html: ", pages.size(), " files"));
   return success();
 }

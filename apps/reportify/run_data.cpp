@@ -1,7 +1,10 @@
 // Figures are texts, times are numbers.
 #include "apps/reportify/run_data.hpp"
 
+#include "apps/reportify/current.hpp"
+
 #include <buda/base/text.hpp>
+#include <buda/io/folder_product.hpp>
 #include <buda/io/json.hpp>
 #include <buda/screen/text.hpp>
 
@@ -55,7 +58,9 @@ Node op_bars(const perf::ExecutedOp& op) {
 
 Result<Run> read_run(const Module& module, io::FileSystem& fs) {
   Run out;
+  BUDA_TRY(io::require_whole(fs, module.summary.substr(0, module.summary.rfind('/'))));
   BUDA_ASSIGN(out.summary, read_file<perf::SummaryFile>(module.summary, fs));
+  BUDA_TRY(require_current(module, module.summary, out.summary.netlist_digest, fs));
   if (module.executions.empty()) return out;
   BUDA_ASSIGN(out.executions, read_file<perf::ExecutionsFile>(module.executions, fs));
   return out;

@@ -14,6 +14,7 @@ struct Run {
   perf::ExecutionsFile executions;  // none where the run recorded none (--perf-level 0)
 };
 
+// IO008, RY004: what is there is no run of this compilation.
 Result<Run> read_run(const Module& module, io::FileSystem& fs);
 
 // Figures of the run and its epochs; executions with the bars of their ops, in cycles.

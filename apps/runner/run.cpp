@@ -14,7 +14,9 @@
 #include <buda/device/load.hpp>
 #include <buda/image/device_match.hpp>
 #include <buda/image/image.hpp>
+#include <buda/io/folder_product.hpp>
 #include <buda/io/json.hpp>
+#include <buda/io/sha256.hpp>
 #include <buda/netlist/check/require_rules.hpp>
 #include <buda/perf/products.hpp>
 #include <buda/plugin/target.hpp>
@@ -154,11 +156,11 @@ class Runner {  // wide because each kind of model, and each thing that a run ca
       host_.report(warning("RN008", {}, "no device of this run simulates time: nothing is written to the folder of --perf"));
       return success();
     }
-    return perf::write_products(*summary_, recording_, [&](const perf::Product& product) -> Result<void> {
-      const std::string path = cat(o_.perf, '/', product.path);
-      BUDA_TRY(host_.fs().make_directories(path.substr(0, path.rfind('/'))));
-      return host_.fs().write(path, product.content, host_.write_mode);
-    });
+    BUDA_ASSIGN(auto folder,
+                io::FolderProduct::begin(host_.fs(), o_.perf, {.entry = "summary.json", .adds = false, .mode = host_.write_mode}));
+    BUDA_TRY(perf::write_products(
+        *summary_, recording_, [&](const perf::Product& product) { return folder->write(product.path, product.content); }, digest_));
+    return folder->commit();
   }
 
   // On golden, which computes with the formats of any netlist.
@@ -200,7 +202,8 @@ class Runner {  // wide because each kind of model, and each thing that a run ca
     host_.plugin_options = given;
     if (!in_fp32) return std::move(in_fp32).failure();
     BUDA_ASSIGN(const NamedTensors exact, runtime::data_only(*in_fp32, extents_));
-    BUDA_ASSIGN(const auto accuracy, runtime::accuracy_of(exact, in_formats, o_.model.substr(o_.model.rfind('/') + 1)));
+    BUDA_ASSIGN(auto accuracy, runtime::accuracy_of(exact, in_formats, o_.model.substr(o_.model.rfind('/') + 1)));
+    accuracy.netlist_digest = digest_;
     return host_.fs().write(o_.accuracy, io::json_pretty(schema::write(accuracy)), host_.write_mode);
   }
 
@@ -312,6 +315,7 @@ class Runner {  // wide because each kind of model, and each thing that a run ca
     if (model.device) BUDA_TRY(image::check_same_device(*model.device, device, model.path));
     if (model.uses_device()) BUDA_TRY(netlist::require_rules(model.program.netlist, device, host_));
     if (!products_.files.empty()) model.products = std::move(products_);
+    digest_ = io::sha256_hex(model.text.view());
     if (change_) change_(model.program.netlist);
     if (watch_) extents_ = runtime::data_extents(model.program.netlist, model.plan, model.parameters);
     if (!o_.expect.empty()) ran_ = Ran{model.program.netlist, device};
@@ -353,6 +357,7 @@ class Runner {  // wide because each kind of model, and each thing that a run ca
     } else if (const auto* fixed = target_->describe()) {
       named = *fixed;
     }
+    digest_ = io::sha256_hex(bytes.view());
     BUDA_ASSIGN(auto bare, runtime::load_bare_netlist(host_, bytes.view(), o_.model, std::move(named)));
     runtime::Program program;
     program.netlist = std::move(bare.netlist);
@@ -450,6 +455,7 @@ class Runner {  // wide because each kind of model, and each thing that a run ca
     netlist::Netlist netlist;
     device::DeviceDescriptor device;
   };
+  std::string digest_;                             // of the netlist's text, where it is one model's
   std::optional<Ran> ran_;                         // a model, with --expect
   std::function<void(netlist::Netlist&)> change_;  // of a run beside another one
   netlist::Netlist tested_;                        // with --test

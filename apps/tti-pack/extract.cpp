@@ -3,8 +3,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/image/image.hpp>
-
-#include <set>
+#include <buda/io/folder_product.hpp>
 
 namespace buda::tti_pack {
 
@@ -14,16 +13,13 @@ Result<void> extract(const Options& o, Host& host) {
   BUDA_ASSIGN(auto bytes, host.fs().read(o.image));
   BUDA_ASSIGN(auto members, image::read_members(bytes, o.image));
   // Names are safe: read_members lets no others through.
-  BUDA_TRY(host.fs().make_directories(output));
-  std::set<std::string> made;
+  BUDA_ASSIGN(auto folder, io::FolderProduct::begin(host.fs(), output, {.entry = "", .adds = false, .mode = host.write_mode}));
   std::size_t done = 0;
   for (const auto& [name, data] : members) {
     host.progress("extracting", done++, members.size());
-    const std::string path = cat(output, '/', name);
-    const std::string folder = path.substr(0, path.rfind('/'));
-    if (made.insert(folder).second) BUDA_TRY(host.fs().make_directories(folder));
-    BUDA_TRY(host.fs().write(path, data.view(), host.write_mode));
+    BUDA_TRY(folder->write(name, data.view()));
   }
+  BUDA_TRY(folder->commit());
   host.log(1, cat(members.size(), " files in ", output));
   return success();
 }

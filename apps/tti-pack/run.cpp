@@ -6,6 +6,7 @@
 #include <buda/device/cluster.hpp>
 #include <buda/device/load.hpp>
 #include <buda/image/image.hpp>
+#include <buda/io/folder_product.hpp>
 #include <buda/runtime/model.hpp>
 #include <buda/runtime/model_image.hpp>
 #include <buda/tensor/tensor.hpp>
@@ -21,9 +22,11 @@ std::string file_name(const std::string& path) { return path.substr(path.rfind('
 Result<void> collect(io::FileSystem& fs, const std::string& folder, const std::string& prefix, int depth, image::Members& out) {
   constexpr int kDeepest = 40;
   if (depth > kDeepest) return input_error("TP002", {folder}, cat("folders are nested more than ", kDeepest, " deep"));
+  BUDA_TRY(io::require_whole(fs, folder));
   BUDA_ASSIGN(auto names, fs.list(folder));
   for (const auto& name : names) {
     const std::string path = cat(folder, '/', name);
+    if (name == io::kFileList) continue;
     if (fs.is_directory(path)) {
       BUDA_TRY(collect(fs, path, cat(prefix, name, '/'), depth + 1, out));
     } else if (!name.ends_with(".d") && !name.ends_with(".log")) {

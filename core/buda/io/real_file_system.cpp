@@ -1,25 +1,26 @@
 // The machine's file system: mapped reads, atomic writes, standard streams.
 //
 // Atomic writes. Data goes to "<name>.tmp-<pid>-<n>" in the destination's directory and is renamed over the destination on commit,
-// so that a reader (or a crash, a full disk, a signal) sees the old file, the new one, or none, never a part. The names of
-// temporary files in flight are kept in a fixed table of C strings, so that a signal handler can unlink them: it may neither
-// allocate nor lock.
+// so that a reader (or a crash, a full disk, a signal) sees the old file, the new one, or none, never a part. What a killed process
+// left beside its product goes when the product is made again.
 #include <buda/io/file_system.hpp>
 
 #include <buda/base/printable.hpp>
 #include <buda/base/text.hpp>
+#include <buda/io/descriptor.hpp>
+#include <buda/io/left_over.hpp>
 #include <buda/io/mapped_memory.hpp>
+#include <buda/io/real_file_system.hpp>
+#include <buda/io/temporary_names.hpp>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 
 namespace buda::io {
@@ -27,62 +28,6 @@ namespace {
 
 // Below this a copy is cheaper than the page faults of a mapping.
 constexpr std::size_t kMapFrom = 1 << 16;
-
-class TemporaryNames {
- public:
-  bool add(const std::string& path) {
-    char* copy = ::strdup(path.c_str());
-    if (copy == nullptr) return false;
-    for (auto& slot : slots_) {
-      char* expected = nullptr;
-      if (slot.compare_exchange_strong(expected, copy)) return true;
-    }
-    ::free(copy);
-    return false;
-  }
-  void remove(const std::string& path) {
-    for (auto& slot : slots_) {
-      char* name = slot.load();
-      if (name != nullptr && path == name && slot.compare_exchange_strong(name, nullptr)) {
-        ::free(name);
-        return;
-      }
-    }
-  }
-  void unlink_all() noexcept {
-    for (auto& slot : slots_)
-      if (char* name = slot.exchange(nullptr)) ::unlink(name);
-  }
-
- private:
-  std::array<std::atomic<char*>, 64> slots_{};
-};
-
-TemporaryNames& temporary_names() {
-  static TemporaryNames names;
-  return names;
-}
-
-Diagnostic cannot(const char* code, const std::string& path, std::string_view what, int error_number) {
-  return input_error(code, {path == kStdStream ? "<stdin>" : path}, cat("cannot be ", what, ": ", error_text(error_number)));
-}
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() { close(); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-  int close() {
-    int result = fd_ >= 0 ? ::close(fd_) : 0;
-    fd_ = -1;
-    return result;
-  }
-
- private:
-  int fd_;
-};
 
 // A symbolic link keeps pointing where it does, and the file behind it is replaced, whether it exists yet or not.
 std::string behind_links(const std::string& path) {
@@ -110,16 +55,6 @@ Result<std::string> read_stream(int fd, const std::string& path) {
   }
   out.resize(used);
   return out;
-}
-
-Result<void> write_all(int fd, std::string_view data, const std::string& path) {
-  while (!data.empty()) {
-    ssize_t put = ::write(fd, data.data(), data.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return input_error("IO002", {path == kStdStream ? "<stdout>" : path}, cat("cannot be written: ", error_text(errno)));
-    data.remove_prefix(static_cast<std::size_t>(put));
-  }
-  return success();
 }
 
 // Standard output cannot be taken back, so a product for it is gathered and leaves at commit.
@@ -157,7 +92,9 @@ class DirectFile final : public OutputFile {
 class AtomicFile final : public OutputFile {
  public:
   AtomicFile(int fd, std::string path, std::string temporary, WriteMode mode)
-      : fd_(fd), path_(std::move(path)), temporary_(std::move(temporary)), mode_(mode) {}
+      : fd_(fd), path_(std::move(path)), temporary_(std::move(temporary)), mode_(mode) {
+    hold(fd_);
+  }
   ~AtomicFile() override {
     if (done_) return;
     fd_.close();
@@ -225,17 +162,13 @@ class RealFileSystem final : public FileSystem {
         if (fd < 0) return cannot("IO002", path, "written", errno);
         return std::unique_ptr<OutputFile>(new DirectFile(fd, path));
       }
-      if (was_read(info)) {
-        Diagnostic d = usage_error("IO007", cat("'", path, "' is an input of this command; it is not overwritten"));
-        d.hint = "name another file for the product";
-        return d;
-      }
+      BUDA_TRY(require_not_read(*this, path));
     }
     std::string target = behind_links(path);
-    static std::atomic<unsigned> counter{0};
-    std::string temporary = cat(target, ".tmp-", static_cast<long>(::getpid()), '-', counter++);
+    left_over_.remove_of(target);
+    std::string temporary = temporary_name(target);
     // The name is in the table before the file exists: a signal between the two would leave the file.
-    if (!temporary_names().add(temporary)) return cannot("IO002", path, "written", EMFILE);
+    if (!temporary_names().add(temporary)) return cannot("IO002", path, "written", ENOMEM);
     int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0) {
       int error = errno;
@@ -276,17 +209,8 @@ class RealFileSystem final : public FileSystem {
   }
 
  private:
-  // Whether a file is one that was read, under whatever name. Asked for products that exist already.
-  bool was_read(const struct stat& file) const {
-    for (const auto& name : files_read()) {
-      struct stat other {};
-      if (::stat(name.c_str(), &other) == 0 && other.st_dev == file.st_dev && other.st_ino == file.st_ino) return true;
-    }
-    return false;
-  }
-
- private:
   std::optional<Bytes> stdin_;
+  LeftOver left_over_;
 };
 
 }  // namespace
@@ -299,7 +223,21 @@ Result<void> FileSystem::write(const std::string& path, std::string_view content
 
 std::unique_ptr<FileSystem> make_real_file_system() { return std::make_unique<RealFileSystem>(); }
 
-void remove_temporary_files() noexcept { temporary_names().unlink_all(); }
+bool is_real(const FileSystem& fs) { return dynamic_cast<const RealFileSystem*>(&fs) != nullptr; }
+
+// Asked for products that exist already.
+Result<void> require_not_read(const FileSystem& fs, const std::string& path) {
+  struct stat file {};
+  if (::stat(path.c_str(), &file) != 0) return success();
+  for (const auto& name : fs.files_read()) {
+    struct stat other {};
+    if (::stat(name.c_str(), &other) != 0 || other.st_dev != file.st_dev || other.st_ino != file.st_ino) continue;
+    Diagnostic d = usage_error("IO007", cat("'", path, "' is an input of this command; it is not overwritten"));
+    d.hint = "name another file for the product";
+    return d;
+  }
+  return success();
+}
 
 std::string error_text(int error_number) { return std::generic_category().message(error_number); }
 

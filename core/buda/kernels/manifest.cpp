@@ -2,6 +2,7 @@
 #include <buda/kernels/kernel_set.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/io/folder_product.hpp>
 #include <buda/io/json.hpp>
 #include <buda/kernels/manifest.hpp>
 #include <buda/kernels/source.hpp>
@@ -38,23 +39,22 @@ const schema::Record<Manifest>& describe(const Manifest*) {
 }
 
 Result<void> write_kernels(const KernelSet& set, const std::string& folder, Host& host) {
+  BUDA_ASSIGN(auto out, io::FolderProduct::begin(host.fs(), folder, {.entry = kManifest, .adds = false, .mode = host.write_mode}));
   Manifest manifest{set.arch, set.compiler, {}, {}};
   for (const CompiledKernel& k : set.kernels) {
     KernelRecord record{k.id.substr(0, kIdDigits), k.kernel.family, {}};
     for (const Constant& c : k.kernel.constants) record.constants[c.name] = c.value;
     for (std::size_t i = 0; i < k.kernel.steps.size(); ++i)
       for (const Constant& c : k.kernel.steps[i]) record.constants[cat("step", i, '.', c.name)] = c.value;
-    const std::string own = folder_of(folder, record.id);
-    BUDA_TRY(host.fs().make_directories(own));
     for (std::size_t t = 0; t < kThreads; ++t) {
-      BUDA_TRY(host.fs().write(cat(own, '/', kThreadNames[t], ".elf"), k.executables[t].view(), host.write_mode));
-      BUDA_TRY(host.fs().write(cat(own, '/', kThreadNames[t], ".cpp"), k.sources[t].view(), host.write_mode));
+      BUDA_TRY(out->write(cat(record.id, '/', kThreadNames[t], ".elf"), k.executables[t].view()));
+      BUDA_TRY(out->write(cat(record.id, '/', kThreadNames[t], ".cpp"), k.sources[t].view()));
     }
     manifest.kernels.push_back(std::move(record));
   }
   for (const auto& [op, kernel] : set.kernel_of_op) manifest.ops[op] = manifest.kernels[kernel].id;
-  BUDA_TRY(host.fs().make_directories(folder));
-  return host.fs().write(folder_of(folder, kManifest), io::json_pretty(schema::write(manifest)), host.write_mode);
+  BUDA_TRY(out->write(kManifest, io::json_pretty(schema::write(manifest))));
+  return out->commit();
 }
 
 namespace {
@@ -90,6 +90,7 @@ Result<KernelSet> read_set(const std::string& folder, Read read) {
 }  // namespace
 
 Result<KernelSet> read_kernels(const std::string& folder, Host& host) {
+  BUDA_TRY(io::require_whole(host.fs(), folder));
   return read_set(folder, [&](const std::string& name) { return host.fs().read(folder_of(folder, name)); });
 }
 

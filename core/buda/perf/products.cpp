@@ -22,9 +22,10 @@ Result<void> write_analysis(const Summary& summary, const Executions& executions
 
 }  // namespace
 
-Result<void> write_products(const Summary& summary, const Recording& recording, const ProductSink& sink) {
+Result<void> write_products(const Summary& summary, const Recording& recording, const ProductSink& sink,
+                            const std::string& netlist_digest) {
   BUDA_TRY(sink({"summary.txt", summary_text(summary)}));
-  BUDA_TRY(sink({"summary.json", summary_json(summary)}));
+  BUDA_TRY(sink({"summary.json", summary_json(summary, netlist_digest)}));
   BUDA_TRY(sink({"op_perf.csv", op_perf_csv(summary)}));
   const Executions executions = executions_of(recording);
   BUDA_TRY(write_analysis(summary, executions, sink));

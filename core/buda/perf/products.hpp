@@ -24,7 +24,10 @@ using ProductSink = std::function<Result<void>(const Product&)>;
 
 // Gives `sink` the files of a run that has been recorded from its beginning, each as soon as it is made, for all of them are tens of
 // megabytes. Files about single inputs need level `inputs`, and are missing below it.
-Result<void> write_products(const Summary& summary, const Recording& recording, const ProductSink& sink);
+//
+// `netlist_digest`: SHA-256 of the netlist's text, which summary.json keeps.
+Result<void> write_products(const Summary& summary, const Recording& recording, const ProductSink& sink,
+                            const std::string& netlist_digest = {});
 
 }  // namespace buda::perf
 

@@ -114,6 +114,7 @@ const schema::Record<SummaryFile>& describe(const SummaryFile*) {
   static const auto record =
       schema::Record<SummaryFile>("a report on a run in simulated time", {"buda.perf", 1})
           .optional("netlist", &SummaryFile::netlist, "name of the netlist's file, where it is known")
+          .optional("netlist_digest", &SummaryFile::netlist_digest, "SHA-256 of the netlist's text, where it is known")
           .required("arch", &SummaryFile::arch, "architecture of the device")
           .required("clock_hz", &SummaryFile::clock_hz, "cycles per second")
           .required("cycles", &SummaryFile::cycles, "of all programs")
@@ -134,9 +135,14 @@ SummaryFile summary_file(const Summary& summary) {
           summary.inputs,
           summary.inputs_per_second(),
           summary.epochs,
+          {},
           {}};
 }
 
-std::string summary_json(const Summary& summary) { return io::json_pretty(schema::write(summary_file(summary))); }
+std::string summary_json(const Summary& summary, const std::string& netlist_digest) {
+  SummaryFile file = summary_file(summary);
+  file.netlist_digest = netlist_digest;
+  return io::json_pretty(schema::write(file));
+}
 
 }  // namespace buda::perf

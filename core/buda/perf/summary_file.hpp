@@ -34,7 +34,8 @@ struct SummaryFile {
   std::int64_t inputs = 0, executed_inputs = 0;
   double inputs_per_second = 0;
   std::vector<EpochSummary> epochs;
-  std::string netlist;  // name of its file, where it is known
+  std::string netlist;         // name of its file, where it is known
+  std::string netlist_digest;  // SHA-256 of its text, where it is known
 };
 
 SummaryFile summary_file(const Summary& summary);

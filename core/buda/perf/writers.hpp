@@ -17,7 +17,7 @@ namespace buda::perf {
 
 using Executions = std::vector<Execution>;
 
-std::string summary_json(const Summary& summary);
+std::string summary_json(const Summary& summary, const std::string& netlist_digest);
 std::string executions_json(const Summary& summary, const Executions& executions);
 // Chrome's trace events, as JSON, compressed with gzip.
 std::string chrome_trace(const Summary& summary, const Recording& recording);

@@ -25,7 +25,7 @@ double finite(double error) { return std::isfinite(error) ? error : std::numeric
 }  // namespace
 
 Result<AccuracyFile> accuracy_of(const NamedTensors& in_fp32, const NamedTensors& in_formats, std::string model) {
-  AccuracyFile out{.model = std::move(model), .ops = {}};
+  AccuracyFile out{.model = std::move(model), .netlist_digest = {}, .ops = {}};
   for (const auto& [name, expected] : in_fp32) {
     const auto actual = in_formats.find(name);
     if (actual == in_formats.end()) continue;
@@ -55,9 +55,11 @@ const schema::Record<OpAccuracy>& describe(const OpAccuracy*) {
 }
 
 const schema::Record<AccuracyFile>& describe(const AccuracyFile*) {
-  static const auto record = schema::Record<AccuracyFile>("accuracy of the ops of a run", {"buda.accuracy", 1})
-                                 .required("model", &AccuracyFile::model, "name of the model's file")
-                                 .required("ops", &AccuracyFile::ops, "by name");
+  static const auto record =
+      schema::Record<AccuracyFile>("accuracy of the ops of a run", {"buda.accuracy", 1})
+          .required("model", &AccuracyFile::model, "name of the model's file")
+          .optional("netlist_digest", &AccuracyFile::netlist_digest, "SHA-256 of the netlist's text, where it is known")
+          .required("ops", &AccuracyFile::ops, "by name");
   return record;
 }
 

@@ -23,6 +23,7 @@ struct OpAccuracy {
 
 struct AccuracyFile {
   std::string model;
+  std::string netlist_digest;   // SHA-256 of its netlist's text; empty where it is not known
   std::vector<OpAccuracy> ops;  // by name
 };
 

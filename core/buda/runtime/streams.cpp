@@ -3,6 +3,7 @@
 
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
+#include <buda/io/folder_product.hpp>
 #include <buda/netlist/program/temporal_epochs.hpp>
 #include <buda/overlay/blob/blob_file.hpp>
 #include <buda/overlay/blob/blob_places.hpp>
@@ -117,6 +118,7 @@ Program::~Program() = default;
 Result<Products> read_products(io::FileSystem& fs, const std::string& folder) {
   Products out;
   out.where = folder;
+  BUDA_TRY(io::require_whole(fs, folder));
   BUDA_ASSIGN(auto names, fs.list(folder));
   for (const std::string& name : names) {
     const std::string file = cat(name, kBlobFile), path = cat(folder, '/', file);

@@ -1,8 +1,10 @@
 // What the page gets of a placement: with the netlist, without it, and where ops cannot be.
 #include "apps/reportify/placement_data.hpp"
+#include "apps/reportify/run_data.hpp"
 
 #include <buda/io/json.hpp>
 #include <buda/io/memory_file_system.hpp>
+#include <buda/io/sha256.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -60,7 +62,8 @@ std::string netlist_text() {
 struct Reports {
   explicit Reports(const balance::PlacementReport& report) { fs.put("m.report.json", io::json_pretty(schema::write(report))); }
   io::MemoryFileSystem fs;
-  Module module{.name = "m", .folder = ".", .passes = {}, .report = "m.report.json", .netlist = {}, .summary = {}, .executions = {}};
+  Module module{
+      .name = "m", .folder = ".", .passes = {}, .report = "m.report.json", .netlist = {}, .summary = {}, .executions = {}, .accuracy = {}};
 };
 
 TEST(ReportifyPlacement, TheNetlistSaysWhatAnOpReads) {
@@ -107,6 +110,52 @@ TEST(ReportifyPlacement, TheTotalsSayWhatLimitsInTheWordsOfTheSummary) {
   report.totals.bottleneck_op = "b";
   report.totals.limiter = "kernel";
   EXPECT_THAT(total_facts(report), Contains(Pair("limited by", "the kernel of op 'b' (100 cycles)")));
+}
+
+// Results of one op, or of no op: with the digest of a netlist.
+std::string accuracy_text(const std::string& digest) {
+  runtime::AccuracyFile file{.model = "m.tti", .netlist_digest = digest, .ops = {{.name = "a"}}};
+  return io::json_pretty(schema::write(file));
+}
+std::string summary_text(const std::string& digest) {
+  perf::SummaryFile file;
+  file.arch = "wormhole_b0";
+  file.netlist_digest = digest;
+  return io::json_pretty(schema::write(file));
+}
+
+TEST(ReportifyPlacement, ResultsOfAnotherCompilationAreNotShown) {
+  const std::string own = io::sha256_hex(netlist_text()), other = io::sha256_hex("another");
+  for (const std::string& digest : {own, other, std::string()}) {
+    Reports files(two_ops());
+    files.fs.put("m.yaml", netlist_text());
+    files.fs.put("accuracy.json", accuracy_text(digest));
+    files.fs.put("perf/summary.json", summary_text(digest));
+    files.module.netlist = "m.yaml";
+    files.module.accuracy = "accuracy.json";
+    files.module.summary = "perf/summary.json";
+    const auto placement = read_placement(files.module, files.fs);
+    ASSERT_TRUE(placement.ok());
+    EXPECT_EQ(placement->accuracy.empty(), digest == other);
+    EXPECT_EQ(placement->older.has_value(), digest == other);
+    const auto run = read_run(files.module, files.fs);
+    EXPECT_EQ(run.ok(), digest != other);
+    if (!run.ok()) {
+      EXPECT_EQ(run.failure().diagnostics().front().code, "RY004");
+      EXPECT_EQ(placement->older->diagnostics().front().code, "RY004");
+    }
+  }
+}
+
+TEST(ReportifyPlacement, AnInterruptedRunIsNotPassedOver) {
+  Reports files(two_ops());
+  files.fs.put("r/m.graph.json", "{}");
+  files.fs.put("r/perf/.openbuda-files.json", R"({"whole": false, "files": ["summary.json"]})");
+  const auto modules = find_modules(files.fs, "r");
+  ASSERT_TRUE(modules.ok());
+  const auto run = read_run(modules->front(), files.fs);
+  ASSERT_FALSE(run.ok());
+  EXPECT_EQ(run.failure().diagnostics().front().code, "IO008");
 }
 
 TEST(ReportifyPlacement, AnOpOutsideOfAnyChipIsRefused) {
