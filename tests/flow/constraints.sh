@@ -37,14 +37,14 @@ buda run mlp.tti --inputs x.npz --expect expected.npz --pcc 0.999 -q
 for name in buffering_fc2_0: buffering_p.exp_0: t.nop: fc2.part.1: act.part.0:; do grep -q "^ *$name" b/mlp.yaml; done
 grep -q '"role": "buffering"' b/mlp.report.json
 
-# The plain model, bit for bit the same with queues, nops and tilizers.
-buda compile mlp.graph.json --build-dir plain -o plain.tti -q
+# The plain model, bit for bit the same with queues, nops and tilizers. The policy blocks an op alike whatever stands next to it.
+buda compile mlp.graph.json --policy minimize_grid --build-dir plain -o plain.tti -q
 buda run plain.tti --inputs x.npz -o plain.npz -q
-buda compile mlp.graph.json --insert-queues fc2,y --insert-queues fc2,t --insert-buffering-nop t,p --build-dir queues -o queues.tti -q
+buda compile mlp.graph.json --insert-queues fc2,y --insert-queues fc2,t --insert-buffering-nop t,p --policy minimize_grid --build-dir queues -o queues.tti -q
 buda run queues.tti --inputs x.npz -o queues.npz -q
 cmp plain.npz queues.npz
 optimizer mlp.graph.json --enable-device-tilize -o tilized.json
-balancer tilized.json -o tilized.yaml
+balancer tilized.json --policy minimize_grid -o tilized.yaml
 grep -q 'layout: flat' tilized.yaml
 grep -q 'x.tilizer: *{type: tilizer' tilized.yaml
 runner tilized.yaml --inputs x.npz -o tilized.npz -q
