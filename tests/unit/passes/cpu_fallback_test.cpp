@@ -3,8 +3,10 @@
 
 #include <buda/graph/graph_file.hpp>
 #include <buda/graph/placement.hpp>
+#include <buda/ops/table/registry.hpp>
 #include <buda/passes/host/cpu_fallback.hpp>
 #include <buda/passes/host/host_part.hpp>
+#include <buda/passes/host/op_words.hpp>
 
 #include <gmock/gmock.h>
 
@@ -182,10 +184,6 @@ TEST(CpuFallback, ByNodeAndByTheWordsOfRelay) {
   EXPECT_EQ(f.chosen(model, {{}, {"t"}}), "t");
   EXPECT_EQ(f.chosen(model, {{"nn.relu"}, {}}), "r") << "between two products";
   EXPECT_EQ(f.chosen(model, {{"nn.dense"}, {}}), "a r c t") << "all products, and nothing but movement is left";
-  EXPECT_EQ(tensor_op_of("nn.softmax"), "softmax");
-  EXPECT_EQ(tensor_op_of("take"), "gather");
-  EXPECT_EQ(tensor_op_of("cumsum"), "cumsum");
-  EXPECT_EQ(tensor_op_of("nonsense"), "");
   Graph graph = f.graph;
   auto unknown = mark_for_host(graph, {{"sotfmax"}, {}}, f.host);
   ASSERT_FALSE(unknown.ok());
@@ -193,6 +191,33 @@ TEST(CpuFallback, ByNodeAndByTheWordsOfRelay) {
   EXPECT_THAT(unknown.failure().diagnostics()[0].hint, HasSubstr("softmax"));
   ASSERT_TRUE(mark_for_host(graph, {{}, {"nobody"}}, f.host).ok());
   EXPECT_THAT(f.warnings(), HasSubstr("PA061"));
+}
+
+TEST(CpuFallback, OpsHaveTheWordsOfAllFrameworks) {
+  using Ops = std::vector<std::string>;
+  for (const char* word : {"nn.conv2d", "conv2d", "aten::conv2d", "CONV_2D", "Conv2D", "tf.Conv2D"})
+    EXPECT_EQ(tensor_ops_of(word), Ops{"conv2d"}) << word;
+  const Ops convolutions{"conv1d", "conv2d", "conv3d"};
+  for (const char* word : {"conv", "Conv", "aten::convolution", "stablehlo.convolution"})
+    EXPECT_EQ(tensor_ops_of(word), convolutions) << word;
+  EXPECT_EQ(tensor_ops_of("ConvTranspose"), (Ops{"conv1d_transpose", "conv2d_transpose", "conv3d_transpose"}));
+  EXPECT_EQ(tensor_ops_of("nn.softmax"), Ops{"softmax"});
+  EXPECT_EQ(tensor_ops_of("take"), Ops{"gather"});
+  EXPECT_EQ(tensor_ops_of("cumsum"), Ops{"cumsum"});
+  EXPECT_EQ(tensor_ops_of("BatchMatMulV2"), Ops{"matmul"});
+  EXPECT_EQ(tensor_ops_of("LayerNormalization"), Ops{"layernorm"});
+  EXPECT_EQ(tensor_ops_of("embedding"), Ops{"embedding"});
+  EXPECT_EQ(tensor_ops_of("nonsense"), Ops{});
+  EXPECT_EQ(tensor_ops_of(""), Ops{});
+  EXPECT_EQ(nearest_op_word("Conw2D"), "conv2d");
+  EXPECT_EQ(nearest_op_word("full_conected"), "fullyconnected");
+}
+
+TEST(CpuFallback, AllWordsOfOtherFrameworksAreForOpsThatThereAre) {
+  for (const char* word :
+       {"max", "sum", "mod", "avgpool", "maxpool", "linear", "notequal", "index", "hstack", "hardswish", "upsampling", "trilu"})
+    for (const std::string& op : tensor_ops_of(word))
+      EXPECT_NE(ops::standard_ops().find(graph::Level::tensor, op), nullptr) << word << ": " << op;
 }
 
 TEST(CpuFallback, AModelThatTheDeviceCannotTouch) {

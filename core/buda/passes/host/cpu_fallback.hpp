@@ -10,8 +10,8 @@
 
 namespace buda::passes {
 
-// `ops` are names of ops of tensor level, or what Relay and PyBuda call them ("nn.softmax", "take"). "embedding" is a gather of rows of a
-// table that is known, by indices that are not. `nodes` are names of nodes, or of nodes of the model from which they come.
+// `ops` are words for ops of tensor level (op_words.hpp): "softmax", "nn.softmax", "Conv". `nodes` are names of nodes, or of nodes of the
+// model from which they come.
 struct NamedForHost {
   std::vector<std::string> ops;
   std::vector<std::string> nodes;
@@ -20,8 +20,5 @@ struct NamedForHost {
 // Gives these ops the tag of the host (graph/placement.hpp); passes then leave them as they are. A node that does not exist is a warning
 // (PA061), an op that does not exist a usage error (PA062).
 Result<void> mark_for_host(graph::Graph& graph, const NamedForHost& named, Host& host);
-
-// The name of an op of tensor level for one of Relay or PyBuda; empty when there is none. "embedding" stands for itself.
-std::string tensor_op_of(const std::string& name);
 
 }  // namespace buda::passes
