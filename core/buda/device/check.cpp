@@ -49,12 +49,25 @@ class Checker {
             cat("the NoC grid is ", d_.noc.x, " x ", d_.noc.y, "; its sides have to be between 1 and ", kLargestNoc));
     require(ascending(d_.workers.x, d_.noc.x) && ascending(d_.workers.y, d_.noc.y), "DV011",
             "'workers' has to list ascending columns x and rows y inside the NoC grid");
-    for (std::int32_t y : d_.harvested_y)
-      require(std::find(d_.workers.y.begin(), d_.workers.y.end(), y) == d_.workers.y.end(), "DV011",
-              cat("row ", y, " is both harvested and in use"));
+    harvested();
     require(d_.noc_address_bits >= 0 && d_.noc_address_bits <= 52, "DV011", "'noc_address_bits' has to be between 0 and 52");
     if (d_.pcie) require(d_.noc.contains(*d_.pcie), "DV011", cat("pcie at ", d_.pcie->text(), " is off the NoC grid"));
     for (NocCoord c : d_.eth) require(d_.noc.contains(c), "DV011", cat("ethernet core ", c.text(), " is off the NoC grid"));
+  }
+
+  // Harvested rows were rows of workers: they hold none of what is no worker.
+  void harvested() {
+    const auto& rows = d_.harvested_y;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const std::int32_t y = rows[i];
+      const auto in_row = [y](NocCoord c) { return c.y == y; };
+      const std::string row = cat("'harvested_y' has row ", y);
+      require(std::count(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(i), y) == 0, "DV011", cat(row, " twice"));
+      require(y >= 0 && y < d_.noc.y, "DV011", cat(row, "; the NoC grid has rows 0 to ", d_.noc.y - 1));
+      require(std::find(d_.workers.y.begin(), d_.workers.y.end(), y) == d_.workers.y.end(), "DV011",
+              cat("row ", y, " is both harvested and in use"));
+      require(std::none_of(d_.eth.begin(), d_.eth.end(), in_row), "DV011", cat(row, ", which has ethernet cores and no workers"));
+    }
   }
 
   void memories() {

@@ -157,6 +157,9 @@ INSTANTIATE_TEST_SUITE_P(Rules, BadDevice,
                                            Bad{", origin: {source: a guess}", "", "SC003", "origin"},
                                            Bad{"name: small", "name: small\nmmio_chips: [1]", "DV010", "chip 1 of 1"},
                                            Bad{"name: small", "name: small\nharvested_y: [3]", "DV011", "row 3"},
+                                           Bad{"name: small", "name: small\nharvested_y: [99]", "DV011", "the NoC grid has rows 0 to"},
+                                           Bad{"name: small", "name: small\nharvested_y: [-1]", "DV011", "row -1"},
+                                           Bad{"name: small", "name: small\nharvested_y: [0, 0]", "DV011", "row 0 twice"},
                                            Bad{"name: small", "name: small\nhost: {channels: -1}", "DV012", "host"}));
 
 TEST(LoadDevice, AnUnknownFormatIsNamed) {
