@@ -1,6 +1,7 @@
 // Reading packages, and finding that of an op.
 #include <buda/kernels/package.hpp>
 
+#include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
 #include <buda/io/yaml.hpp>
 #include <buda/sfpu/functions.hpp>
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <bit>
 #include <filesystem>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -92,6 +94,41 @@ bool replaces(const Package& package, const netlist::Op& op) {
   return std::find(r.ops.begin(), r.ops.end(), op.name) != r.ops.end();
 }
 
+std::string quoted_list(const std::set<std::string>& words) {
+  constexpr std::size_t kMaxListed = 12;
+  std::vector<std::string> out;
+  for (const std::string& word : words)
+    if (out.size() < kMaxListed) out.push_back(cat('\'', word, '\''));
+  return cat(join(out, ", "), words.size() > kMaxListed ? cat(" and ", words.size() - kMaxListed, " more") : "");
+}
+
+// Which ops the package is for, and what of that kind the netlist has.
+Diagnostic unused_package(const Package& package, const netlist::Netlist& netlist) {
+  const Replaced& r = package.replaces;
+  std::set<std::string> there;
+  for (const auto& graph : netlist.graphs)
+    for (const netlist::Op& op : graph.ops) {
+      if (!r.ops.empty()) there.insert(op.name);
+      if (!r.type.empty()) there.insert(std::string(netlist::op_type_name(op.type)));
+      if (!r.fused_op.empty() && netlist::op_class(op.type) == netlist::OpClass::fused) there.insert(op.attributes.fused_op_id);
+    }
+  const std::set<std::string> named(r.ops.begin(), r.ops.end());
+  const std::string wanted = !r.type.empty()  ? cat("ops of type '", r.type, '\'')
+                             : !r.ops.empty() ? cat(named.size() == 1 ? "op " : "ops ", quoted_list(named))
+                                              : cat("fused op '", r.fused_op, '\'');
+  Diagnostic d = warning("KC008", {cat(package.folder, kFile)}, cat("no op has the kernel '", package.name, "': it is for ", wanted));
+  d.notes.push_back({{},
+                     there.empty() ? cat("the netlist has no ", r.fused_op.empty() ? "ops" : "fused ops")
+                                   : cat("the netlist has ",
+                                         !r.type.empty()  ? "ops of type "
+                                         : !r.ops.empty() ? "ops "
+                                                          : "fused ops ",
+                                         quoted_list(there))});
+  std::string word = !r.type.empty() ? r.type : !r.ops.empty() ? r.ops.front() : r.fused_op;
+  if (auto near = nearest_word(word, {there.begin(), there.end()})) d.hint = cat("did you mean '", *near, "'?");
+  return d;
+}
+
 // Functions take one operand; some op has each package.
 Result<void> check_uses(const netlist::Netlist& netlist, const Packages& packages, Host& host) {
   Failure failure;
@@ -110,7 +147,7 @@ Result<void> check_uses(const netlist::Netlist& netlist, const Packages& package
       failure.add(std::move(d));
     }
   for (std::size_t i = 0; i < packages.size(); ++i)
-    if (!used[i]) host.report(warning("KC008", {cat(packages[i].folder, kFile)}, cat("no op has the kernel '", packages[i].name, "'")));
+    if (!used[i]) host.report(unused_package(packages[i], netlist));
   if (!failure.empty()) return failure;
   return success();
 }
