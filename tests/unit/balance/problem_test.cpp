@@ -99,6 +99,10 @@ TEST(Problem, AnOpIsLabelledByItsOrigins) {
 TEST(Problem, NamesArePlainAndUnique) {
   EXPECT_EQ(netlist_name("a/b:c d"), "a_b_c_d");
   EXPECT_EQ(netlist_name("fc1.weight"), "fc1.weight");
+  EXPECT_EQ(netlist_name("Überlauf/façade"), "Uberlauf_facade");
+  EXPECT_EQ(netlist_name("入力_1"), "u5165u529b_1");
+  EXPECT_EQ(netlist_name("\xf0\x9f\x98\x80"), "u1f600");
+  EXPECT_EQ(netlist_name("a\xff"), "a_") << "no UTF-8";
   EXPECT_EQ(netlist_name("1x1"), "n_1x1");
   EXPECT_EQ(netlist_name(".5"), "n_.5");
   EXPECT_EQ(netlist_name(""), "n_");

@@ -34,31 +34,32 @@ std::int64_t distance(const OpModel& model, const OpOverride& overrides) {
   return out;
 }
 
-std::string options_text(const OpSpec& spec, const OverrideTexts& texts) {
+// `op`: its name as the user gave it, of the model or of the netlist.
+std::string options_text(const std::string& op, const OverrideTexts& texts) {
   std::vector<std::string> words;
   for (const auto& [key, value] : texts) {
     words.push_back("--set");
-    words.push_back(cat("op.", spec.node_name, '.', key, '=', value));
+    words.push_back(cat("op.", op, '.', key, '=', value));
   }
   return io::shell_line(words);
 }
 
 // Its shape, and what the user asked for beside that.
-std::string options_text(const OpSpec& spec, const OpModel& model, const OpOverride& overrides) {
+std::string options_text(const OpModel& model, const OpOverride& overrides) {
   OverrideTexts texts = shape_overrides(model);
   if (model.stream.parts == 1 && !overrides.stream) texts.erase("t-stream");
   if (overrides.buf_size_mb) texts["buf_size_mb"] = cat(model.buf_size_mb);
   if (overrides.bands || model.bands > 1) texts["bands"] = cat(model.bands);
-  return options_text(spec, texts);
+  return options_text(overrides.asked_as, texts);
 }
 
-std::string options_text(const OpSpec& spec, const BufferedInputs& inputs) {
+std::string options_text(const std::string& op, const BufferedInputs& inputs) {
   std::vector<std::string> out;
   for (const auto& [operand, count] : inputs) out.push_back(cat(operand, ':', count));
-  return options_text(spec, {{"input-buffer-multiplier", join(out, ",")}});
+  return options_text(op, {{"input-buffer-multiplier", join(out, ",")}});
 }
 
-std::vector<NearChoice> nearest_models(const OpSpec& spec, const std::vector<OpModel>& models, const OpOverride& overrides) {
+std::vector<NearChoice> nearest_models(const std::vector<OpModel>& models, const OpOverride& overrides) {
   std::vector<const OpModel*> near;
   for (const OpModel& m : models) near.push_back(&m);
   std::stable_sort(near.begin(), near.end(),
@@ -66,7 +67,7 @@ std::vector<NearChoice> nearest_models(const OpSpec& spec, const std::vector<OpM
   std::vector<NearChoice> out;
   std::map<std::string, std::size_t> known;
   for (const OpModel* m : near) {
-    std::string text = options_text(spec, *m, overrides);
+    std::string text = options_text(*m, overrides);
     const auto [at, is_new] = known.emplace(text, out.size());
     if (is_new) {
       OpOverride kept;
@@ -74,6 +75,7 @@ std::vector<NearChoice> nearest_models(const OpSpec& spec, const std::vector<OpM
       kept.transposed = overrides.transposed;
       kept.epoch_break = overrides.epoch_break;
       kept.given = overrides.given;
+      kept.asked_as = overrides.asked_as;
       out.push_back({std::move(text), std::move(kept), {}});
     }
     out[at->second].models.push_back(*m);
@@ -82,8 +84,7 @@ std::vector<NearChoice> nearest_models(const OpSpec& spec, const std::vector<OpM
 }
 
 // Places at which some of the models have room, each with those models.
-std::vector<NearChoice> nearest_places(const OpSpec& spec, const std::vector<OpModel>& models, const OpOverride& overrides,
-                                       GridShape chip) {
+std::vector<NearChoice> nearest_places(const std::vector<OpModel>& models, const OpOverride& overrides, GridShape chip) {
   const GridCoord wanted = *overrides.place;
   std::set<std::tuple<std::int32_t, std::int32_t, std::int32_t>> places;  // distance, row, column
   for (const OpModel& m : models)
@@ -94,7 +95,7 @@ std::vector<NearChoice> nearest_places(const OpSpec& spec, const std::vector<OpM
     }
   std::vector<NearChoice> out;
   for (const auto& [far, row, col] : places) {
-    NearChoice choice{options_text(spec, {{"place", pair_override(row, col)}}), overrides, {}};
+    NearChoice choice{options_text(overrides.asked_as, {{"place", pair_override(row, col)}}), overrides, {}};
     choice.overrides.place = GridCoord{row, col};
     const PlaceRule rule = choice.overrides.place_rule(false);
     std::copy_if(models.begin(), models.end(), std::back_inserter(choice.models),
@@ -130,7 +131,7 @@ std::vector<NearChoice> smaller_inputs(const OpSpec& spec, const OpOverride& ove
   return smaller_numbers(largest, [&](std::int32_t most) {
     NearChoice out{"", overrides, {}};
     out.overrides.buffered_inputs = at_most(overrides.buffered_inputs, most);
-    out.text = options_text(spec, out.overrides.buffered_inputs);
+    out.text = options_text(overrides.asked_as, out.overrides.buffered_inputs);
     out.models = legal_models(with_buffered_inputs(spec, out.overrides.buffered_inputs), device, options, &overrides).models;
     return out;
   });
@@ -139,7 +140,7 @@ std::vector<NearChoice> smaller_inputs(const OpSpec& spec, const OpOverride& ove
 std::vector<NearChoice> smaller_output(const OpSpec& spec, const OpOverride& overrides, const device::DeviceDescriptor& device,
                                        const ModelOptions& options) {
   const auto with = [&](std::int32_t size) {
-    NearChoice out{options_text(spec, {{"buf_size_mb", cat(size)}}), overrides, {}};
+    NearChoice out{options_text(overrides.asked_as, {{"buf_size_mb", cat(size)}}), overrides, {}};
     out.overrides.buf_size_mb = size;
     out.models = legal_models(spec, device, options, &out.overrides).models;
     return out;
@@ -164,13 +165,13 @@ std::vector<NearChoice> nearest_choices(const OpSpec& spec, const OpOverride& ov
     OpOverride anywhere = overrides;
     anywhere.place.reset();
     if (const LegalModels legal = legal_models(spec, device, options, &anywhere); !legal.models.empty())
-      return nearest_places(spec, legal.models, overrides, device.grid());
+      return nearest_places(legal.models, overrides, device.grid());
   }
   if (!overrides.buffered_inputs.empty())
     if (auto smaller = smaller_inputs(spec, overrides, device, options); !smaller.empty()) return smaller;
   if (overrides.buf_size_mb)
     if (auto smaller = smaller_output(spec, overrides, device, options); !smaller.empty()) return smaller;
-  return nearest_models(spec, legal_models(with_buffered_inputs(spec, {}), device, options, nullptr).models, overrides);
+  return nearest_models(legal_models(with_buffered_inputs(spec, {}), device, options, nullptr).models, overrides);
 }
 
 }  // namespace buda::balance

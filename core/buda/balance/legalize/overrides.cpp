@@ -327,6 +327,7 @@ Result<std::vector<OpOverride>> parse_overrides(const Problem& problem, const st
       failure.add(usage_error("BL022", cat("op.", key, ": ", missing)));
     } else {
       out[found->second].given.push_back(cat("op.", key, '=', value));
+      out[found->second].asked_as = name;
     }
   }
   if (!failure.empty()) return failure;
@@ -341,7 +342,9 @@ Diagnostic illegal_override(const OpSpec& spec, const OpOverride& overrides, con
                                 : "it needs more than a core has";
   Diagnostic d = usage_error("BL023", cat(join(overrides.given, ", "), " is illegal for op '", spec.label, "': ", why));
   d.node = spec.node_name;
-  if (!nearest.empty()) d.hint = cat("nearest legal: ", join(nearest, "; "));
+  // Each can be pasted as a whole.
+  if (!nearest.empty()) d.hint = cat("nearest legal: ", nearest.front());
+  for (std::size_t i = 1; i < nearest.size(); ++i) d.notes.push_back({{}, cat("further away, also legal: ", nearest[i])});
   return d;
 }
 

@@ -70,6 +70,7 @@ struct OpOverride {
   std::optional<bool> epoch_break;        // whether the op begins an epoch; nothing: where a tag of the graph asks for it
   // The key and value that asked for each: "op.fc1.grid=[2,2]", for messages.
   std::vector<std::string> given;
+  std::string asked_as;  // the op's name there
   bool blocks() const { return grid || mblock || ublock || u_kt || stream || stream_direction || buf_size_mb || bands; }
   // Tile rows and columns of all parts of the result together; nothing where grid, mblock or ublock is open.
   std::optional<std::array<std::int64_t, 2>> blocked_tiles() const;

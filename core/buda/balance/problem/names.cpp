@@ -1,6 +1,7 @@
 // Node names as netlist names.
 #include <buda/balance/problem/names.hpp>
 
+#include <buda/balance/problem/spelled_letters.hpp>
 #include <buda/base/text.hpp>
 
 #include <algorithm>
@@ -20,7 +21,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::string netlist_name(std::string_view node_name) {
   std::string out;
-  for (char c : node_name) out += is_letter(c) || is_digit(c) || c == '.' ? c : '_';
+  for (char c : spelled_in_ascii(node_name)) out += is_letter(c) || is_digit(c) || c == '.' ? c : '_';
   for (auto at = out.find("net2net"); at != std::string::npos; at = out.find("net2net")) out[at + 3] = '_';
   std::string lower = to_lower(out);
   bool reserved = std::find(kReserved.begin(), kReserved.end(), lower) != kReserved.end();
