@@ -38,7 +38,11 @@ std::string kind_name(Cause::Kind kind) {
   return {};
 }
 
-bool concerns(const std::string& advice, const EpochSummary::Op& op) { return advice.starts_with(cat("--set op.", op.name, ".")); }
+// Advice is quoted for a shell.
+bool concerns(const std::string& advice, const EpochSummary::Op& op) {
+  const std::string option = cat("op.", op.name, '.');
+  return advice.starts_with(cat("--set ", option)) || advice.starts_with(cat("--set '", option));
+}
 
 }  // namespace
 

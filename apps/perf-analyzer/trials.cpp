@@ -8,6 +8,7 @@
 #include <buda/device/load.hpp>
 #include <buda/graph/graph.hpp>
 #include <buda/graph/graph_file.hpp>
+#include <buda/io/process.hpp>
 #include <buda/io/quiet_host.hpp>
 #include <buda/screen/text.hpp>
 
@@ -165,11 +166,11 @@ Result<void> try_advice(const Options& o, Run& run, cli::ToolHost& host) {
     const auto other = compiler::place(graph::Graph(graph), device, with, plugins, quiet);
     if (!other) continue;  // no legal implementation
     const double times = speedup(before, other->balanced.report, cycles);
-    host.log(1, cat("--set op.", trials[i].key, '=', trials[i].value, ": ", times, " times as fast by the balancer's estimate"));
+    const std::string option = io::shell_line({"--set", cat("op.", trials[i].key, '=', trials[i].value)});
+    host.log(1, cat(option, ": ", times, " times as fast by the balancer's estimate"));
     if (times < kHelps) continue;
-    found[trials[i].epoch].emplace_back(times, cat("--set op.", trials[i].key, '=', trials[i].value, " predicts ",
-                                                   screen::number_text(run.report.inputs_per_second * times), " inputs/s, ",
-                                                   screen::number_text(times, 2), " times as many"));
+    found[trials[i].epoch].emplace_back(times, cat(option, " predicts ", screen::number_text(run.report.inputs_per_second * times),
+                                                   " inputs/s, ", screen::number_text(times, 2), " times as many"));
   }
   host.progress("trying overrides", trials.size(), trials.size());
   for (std::size_t e = 0; e < run.report.epochs.size(); ++e) {

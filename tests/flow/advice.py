@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 WITHIN, SHARE = 0.15, 0.8
-ADVICE = re.compile(r"--set (op\.\S+=\S+) predicts (\d+) inputs/s")
+ADVICE = re.compile(r"--set '?(op\.[^' ]+=[^' ]+)'? predicts (\d+) inputs/s")
 
 
 def run(*command):

@@ -2,6 +2,7 @@
 #include <buda/timed/advice.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/io/process.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -69,8 +70,8 @@ std::optional<std::string> larger_grid(const EpochSummary& epoch, GridShape work
   const double cycles = std::max(epoch.period.cycles() * (1 - cause.share * (1 - part)), bound.cycles);
   if (cycles > kMostLeft * epoch.period.cycles()) return std::nullopt;
   const bool bounded = bound.cycles >= cycles;
-  return cat("--set op.", op->name, ".grid=[", grid->rows, ",", grid->cols, "] predicts ", whole(cycles), " cycles per input",
-             bounded ? cat(", then ", bound.what) : std::string());
+  return cat(io::shell_line({"--set", cat("op.", op->name, ".grid=[", grid->rows, ',', grid->cols, ']')}), " predicts ", whole(cycles),
+             " cycles per input", bounded ? cat(", then ", bound.what) : std::string());
 }
 
 // Where one input goes through all ops before the next begins, most of the chip waits.

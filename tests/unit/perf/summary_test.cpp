@@ -28,7 +28,7 @@ TEST(Summary, SaysThroughputAndLimits) {
     return out;
   };
   epoch.causes = {cause("kernel of 'exp'", 0.9), cause("latency of the networks", 0.09), cause("reads", 0.01)};
-  epoch.advice = {"--set op.exp.grid=[4,2] predicts 8000 cycles per input"};
+  epoch.advice = {"--set 'op.exp.grid=[4,2]' predicts 8000 cycles per input"};
   EpochSummary::Op add, exp;
   add.name = "add";
   add.cores = 1;
@@ -57,7 +57,7 @@ TEST(Summary, SaysThroughputAndLimits) {
       "    90 %  kernel of 'exp'\n"
       "    9.0 %  latency of the networks\n"
       "    1.0 %  other\n"
-      "  to gain: --set op.exp.grid=[4,2] predicts 8000 cycles per input\n"
+      "  to gain: --set 'op.exp.grid=[4,2]' predicts 8000 cycles per input\n"
       "  ops, by utilisation\n"
       "    90 %  'exp' on 2 cores, 14000 cycles per input (balancer: 13900, with transfers 14100); waits 5.0 % for space in its output\n"
       "    25 %  'add' on 1 core, 10 cycles per input; waits 50 % for input 0\n"

@@ -58,7 +58,7 @@ inline Run a_run() {
   slow.inputs[1].dram = 0.15;
   second.ops = {an_op("softmax.exp", "exp", 120), slow};
   second.causes = {{"reads of input 1", 0.5, perf::EpochSummary::Cause::Kind::read, slow.name, 1, perf::SimTime::from_cycles(500)}};
-  second.advice = {"--set op." + slow.name + ".grid=[4,1] predicts 90 cycles per input", "--microbatch 16 predicts 99 cycles per input"};
+  second.advice = {"--set 'op." + slow.name + ".grid=[4,1]' predicts 90 cycles per input", "--microbatch 16 predicts 99 cycles per input"};
   auto third = an_epoch("fwd_2, fwd_3");
   third.ops = {an_op("left", "matmul", 80), an_op("right", "matmul", 40)};
   run.report.epochs = {first, second, third};

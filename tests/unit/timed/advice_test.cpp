@@ -40,13 +40,13 @@ EpochSummary limited_by_exp(double share) {
 using Hints = std::vector<std::string>;
 
 TEST(Advice, MoreCoresTakeHalfOfTheKernelsShare) {
-  EXPECT_EQ(advice_for(limited_by_exp(0.8), kWorkers), Hints{"--set op.exp.grid=[2,1] predicts 600 cycles per input"});
+  EXPECT_EQ(advice_for(limited_by_exp(0.8), kWorkers), Hints{"--set 'op.exp.grid=[2,1]' predicts 600 cycles per input"});
 }
 
 TEST(Advice, AnotherKernelBoundsTheGain) {
   EpochSummary epoch = limited_by_exp(0.8);
   epoch.ops[0].kernel = SimTime::from_cycles(850);
-  EXPECT_EQ(advice_for(epoch, kWorkers), Hints{"--set op.exp.grid=[2,1] predicts 850 cycles per input, then kernel of 'add'"});
+  EXPECT_EQ(advice_for(epoch, kWorkers), Hints{"--set 'op.exp.grid=[2,1]' predicts 850 cycles per input, then kernel of 'add'"});
   epoch.ops[0].kernel = SimTime::from_cycles(980);
   EXPECT_EQ(advice_for(epoch, kWorkers), Hints{}) << "two kernels that are equally slow";
 }
@@ -54,14 +54,14 @@ TEST(Advice, AnotherKernelBoundsTheGain) {
 TEST(Advice, ABusyLinkBoundsTheGain) {
   EpochSummary epoch = limited_by_exp(0.8);
   epoch.loads = {{"NoC 0 1-1>2-1", 0.75, 0}};
-  EXPECT_EQ(advice_for(epoch, kWorkers), Hints{"--set op.exp.grid=[2,1] predicts 750 cycles per input, then NoC 0 1-1>2-1"});
+  EXPECT_EQ(advice_for(epoch, kWorkers), Hints{"--set 'op.exp.grid=[2,1]' predicts 750 cycles per input, then NoC 0 1-1>2-1"});
 }
 
 TEST(Advice, GridsGrowWhereTheBlockCanBeHalvedAndTheChipHasRoom) {
   EpochSummary columns = limited_by_exp(0.8);
   columns.ops[1].mblock_m = 1;
-  EXPECT_EQ(advice_for(columns, kWorkers), Hints{"--set op.exp.grid=[1,2] predicts 600 cycles per input"});
-  EXPECT_EQ(advice_for(limited_by_exp(0.8), {1, 8}), Hints{"--set op.exp.grid=[1,2] predicts 600 cycles per input"});
+  EXPECT_EQ(advice_for(columns, kWorkers), Hints{"--set 'op.exp.grid=[1,2]' predicts 600 cycles per input"});
+  EXPECT_EQ(advice_for(limited_by_exp(0.8), {1, 8}), Hints{"--set 'op.exp.grid=[1,2]' predicts 600 cycles per input"});
   EXPECT_EQ(advice_for(limited_by_exp(0.8), {1, 1}), Hints{});
   columns.ops[1].mblock_n = 1;
   EXPECT_EQ(advice_for(columns, kWorkers), Hints{});
@@ -76,7 +76,7 @@ TEST(Advice, GridsGrowToADivisorOfTheTensorsTiles) {
   op.mblock_n = 1;
   op.ublock_c = 4;
   // 4 x 24 tiles: 8 columns; 12 are more than the chip has.
-  EXPECT_EQ(advice_for(epoch, kWorkers), Hints{"--set op.exp.grid=[4,8] predicts 800 cycles per input"});
+  EXPECT_EQ(advice_for(epoch, kWorkers), Hints{"--set 'op.exp.grid=[4,8]' predicts 800 cycles per input"});
 }
 
 TEST(Advice, GridsGrowIntoIdleCoresOnly) {
@@ -84,9 +84,9 @@ TEST(Advice, GridsGrowIntoIdleCoresOnly) {
   epoch.ops[0].cores = 63;
   epoch.ops[1].cores = 1;
   EXPECT_EQ(advice_for(epoch, kWorkers), Hints{});
-  EXPECT_EQ(advice_for(epoch, kWorkers, 2), Hints{"--set op.exp.grid=[2,1] predicts 600 cycles per input"});
+  EXPECT_EQ(advice_for(epoch, kWorkers, 2), Hints{"--set 'op.exp.grid=[2,1]' predicts 600 cycles per input"});
   epoch.ops[0].cores = 62;
-  EXPECT_EQ(advice_for(epoch, kWorkers), Hints{"--set op.exp.grid=[2,1] predicts 600 cycles per input"});
+  EXPECT_EQ(advice_for(epoch, kWorkers), Hints{"--set 'op.exp.grid=[2,1]' predicts 600 cycles per input"});
 }
 
 TEST(Advice, OnlyKernelsThatMatterGetMoreCores) {
