@@ -51,7 +51,7 @@ Result<passes::FormatOptions> format_options(const OptimizerOptions& o) {
     failure.add(schema::usage_errors(option, std::move(f).failure()));
     return DataFormat::invalid;
   };
-  if (!o.default_df.empty()) formats.standard = format(o.default_df, "default-df-override");
+  if (!o.default_df.empty()) formats.standard = format(o.default_df, "default-df-override (or --default-df)");
   formats.fp32_fallback = format(o.fp32_fallback, "fp32-fallback");
   if (!o.default_accumulate_df.empty()) formats.accumulate = format(o.default_accumulate_df, "default-accumulate-df");
   formats.fidelity = graph::fidelity_from_name(o.default_math_fidelity).value_or(graph::MathFidelity::hifi3);

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <string>
+#include <utility>
 
 namespace buda {
 namespace {
@@ -51,7 +52,49 @@ const Info& info(DataFormat f) {
   return kFormats.back();
 }
 
+// What NumPy, PyTorch and others call a format; small letters.
+constexpr std::pair<std::string_view, DataFormat> kOtherNames[] = {{"bf16", DataFormat::float16_b},
+                                                                   {"bfloat16", DataFormat::float16_b},
+                                                                   {"fp16", DataFormat::float16},
+                                                                   {"f16", DataFormat::float16},
+                                                                   {"half", DataFormat::float16},
+                                                                   {"float16", DataFormat::float16},
+                                                                   {"fp32", DataFormat::float32},
+                                                                   {"f32", DataFormat::float32},
+                                                                   {"float", DataFormat::float32},
+                                                                   {"float32", DataFormat::float32},
+                                                                   {"single", DataFormat::float32},
+                                                                   {"double", DataFormat::float32},
+                                                                   {"fp64", DataFormat::float32},
+                                                                   {"float64", DataFormat::float32},
+                                                                   {"bfp8", DataFormat::bfp8_b},
+                                                                   {"bfloat8", DataFormat::bfp8_b},
+                                                                   {"bfloat4", DataFormat::bfp4_b},
+                                                                   {"i8", DataFormat::int8},
+                                                                   {"int8", DataFormat::int8},
+                                                                   {"u8", DataFormat::uint8},
+                                                                   {"uint8", DataFormat::uint8},
+                                                                   {"u16", DataFormat::uint16},
+                                                                   {"uint16", DataFormat::uint16},
+                                                                   {"i32", DataFormat::int32},
+                                                                   {"int", DataFormat::int32},
+                                                                   {"int32", DataFormat::int32},
+                                                                   {"float8_e4m3", DataFormat::fp8_e4m3},
+                                                                   {"float8_e4m3fn", DataFormat::fp8_e4m3},
+                                                                   {"fp8", DataFormat::fp8_e4m3}};
+
 bool in_netlists(DataFormat f) { return f != DataFormat::tf32 && f != DataFormat::invalid; }
+
+// The format that is meant by "torch.bfloat16", "bf16" or "bfp8_B".
+std::optional<DataFormat> format_of_other_name(std::string_view name) {
+  const std::size_t dot = name.rfind('.');
+  const std::string lower = to_lower(name.substr(dot == std::string_view::npos ? 0 : dot + 1));
+  for (const auto& [other, format] : kOtherNames)
+    if (other == lower) return format;
+  for (const auto& entry : kFormats)
+    if (in_netlists(entry.format) && to_lower(entry.name) == lower) return entry.format;
+  return std::nullopt;
+}
 
 }  // namespace
 
@@ -65,7 +108,11 @@ Result<DataFormat> format_from_name(std::string_view name) {
     names.emplace_back(entry.name);
   }
   Diagnostic d = input_error("TN010", {}, cat("'", name, "' is not a data format; there are ", join(names, ", ")));
-  if (auto nearest = nearest_word(name, names)) d.hint = cat("did you mean '", *nearest, "'?");
+  if (auto ours = format_of_other_name(name)) {
+    d.hint = cat("it is called '", format_name(*ours), "' here");
+  } else if (auto nearest = nearest_word(name, names)) {
+    d.hint = cat("did you mean '", *nearest, "'?");
+  }
   return d;
 }
 

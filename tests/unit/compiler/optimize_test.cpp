@@ -40,7 +40,7 @@ TEST_F(Optimize, AWrongValueNamesItsOption) {
   auto done = optimize(graph);
   ASSERT_FALSE(done);
   EXPECT_EQ(done.failure().diagnostics().front().fault, Fault::usage);
-  EXPECT_EQ(message(done.failure()).rfind("option --default-df-override: ", 0), 0u) << message(done.failure());
+  EXPECT_EQ(message(done.failure()).rfind("option --default-df-override (or --default-df): ", 0), 0u) << message(done.failure());
 }
 
 TEST_F(Optimize, ARunEndsAfterTheNamedPass) {

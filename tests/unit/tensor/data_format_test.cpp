@@ -31,8 +31,16 @@ TEST(DataFormat, NamesAndCodes) {
 }
 
 TEST(DataFormat, WrongNamesGetAHint) {
-  const std::map<std::string, std::string> hints = {
-      {"bfp8_b", "did you mean 'Bfp8_b'?"}, {"Float16b", "did you mean 'Float16'?"}, {"RawUint32", "did you mean 'RawUInt32'?"}};
+  const std::map<std::string, std::string> hints = {{"bfp8_b", "it is called 'Bfp8_b' here"},
+                                                    {"Float16b", "did you mean 'Float16'?"},
+                                                    {"RawUint32", "it is called 'RawUInt32' here"},
+                                                    {"bf16", "it is called 'Float16_b' here"},
+                                                    {"torch.bfloat16", "it is called 'Float16_b' here"},
+                                                    {"fp16", "it is called 'Float16' here"},
+                                                    {"float16", "it is called 'Float16' here"},
+                                                    {"fp32", "it is called 'Float32' here"},
+                                                    {"FLOAT32", "it is called 'Float32' here"},
+                                                    {"int8", "it is called 'Int8' here"}};
   for (const auto& [wrong, hint] : hints) {
     auto f = format_from_name(wrong);
     ASSERT_FALSE(f) << wrong;
