@@ -2,6 +2,7 @@
 #include "apps/buda/run.hpp"
 
 #include "apps/buda/compile_cache.hpp"
+#include "apps/buda/smaller_batch.hpp"
 #include "apps/buda/stage_checks.hpp"
 #include "apps/buda/stages.hpp"
 #include "apps/buda/taken_image.hpp"
@@ -113,7 +114,12 @@ class Compilation {
     if (host_.timeline != nullptr) host_.timeline->stage(command.stage);
     BUDA_ASSIGN(const auto result, io::run_process(arguments_of(command)));
     BUDA_TRY(add_timeline_of(command));
-    if (result.exit_code != 0) return stage_failed(command, result, folder_, stays_);
+    if (result.exit_code != 0) {
+      Diagnostic d = stage_failed(command, result, folder_, stays_);
+      if (d.fault == Fault::fit)
+        if (std::string hint = smaller_batch_hint(o_, host_); !hint.empty()) d.hint = std::move(hint);
+      return d;
+    }
     BUDA_TRY(note_dependencies(command));
     std::string product = command.product;
     if (product.starts_with(folder_ + '/')) product = product.substr(folder_.size() + 1);

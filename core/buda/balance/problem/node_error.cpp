@@ -15,4 +15,10 @@ Diagnostic node_error(std::string code, const graph::Node& node, const std::stri
   return d;
 }
 
+Diagnostic no_fit(std::string code, const graph::Node& node, const std::string& message) {
+  Diagnostic d = node_error(std::move(code), node, message);
+  d.fault = Fault::fit;
+  return d;
+}
+
 }  // namespace buda::balance

@@ -22,8 +22,8 @@ std::set<std::string> fed_back(const graph::Graph& graph) {
   return out;
 }
 
-// A sparse matmul holds the matrices of its result one below the other. Who reads an op's result undoes that, but a state is read as what it is
-// for the host: matrix by matrix.
+// A sparse matmul holds the matrices of its result one below the other. Who reads an op's result undoes that, but a state is read as what
+// it is for the host: matrix by matrix.
 bool is_held_stacked(const graph::Node& producer, const graph::ValueType& value) {
   const auto identity = producer.attrs.find("identity");
   return identity != producer.attrs.end() && identity->second == graph::Attr(true) && value.shape.rank() == 4 && value.shape[1] > 1;

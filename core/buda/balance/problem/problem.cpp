@@ -76,13 +76,15 @@ class ProblemBuilder {
 
   // Pointers of a queue count the entries of two epochs.
   Result<void> set_microbatch() {
-    const auto loops =
-        std::any_of(problem_.sources.begin(), problem_.sources.end(), [](const SourceSpec& s) { return s.loopback.has_value(); });
-    if (problem_.batches > 1 && loops) return usage_error("BL017", "a model with state processes one batch at a time: --microbatch 1");
-    if (std::int64_t{problem_.w} * problem_.batches > kMostEntries / 2)
-      return usage_error("BL017", cat(problem_.batches, " batches of ", problem_.w, " exceed the maximum for queues, ", kMostEntries / 2));
-    problem_.microbatch = problem_.w * problem_.batches;
-    return success();
+    const auto loops = [](const SourceSpec& s) { return s.loopback.has_value(); };
+    if (problem_.batches > 1 && std::any_of(problem_.sources.begin(), problem_.sources.end(), loops))
+      return usage_error("BL017", "a model with state processes one batch at a time: --microbatch 1");
+    const std::int64_t inputs = std::int64_t{problem_.w} * problem_.batches, most = kMostEntries / 2;
+    problem_.microbatch = static_cast<std::int32_t>(inputs);
+    if (inputs <= most) return success();
+    Diagnostic d = usage_error("BL017", cat(problem_.batches, " batches of ", problem_.w, " exceed the maximum for queues, ", most));
+    d.hint = cat("--microbatch ", most / problem_.w);
+    return d;
   }
 
   // What the model keeps from step to step has no batch.
@@ -107,9 +109,10 @@ class ProblemBuilder {
       const Node& node = graph_.node(id);
       for (const auto& type : node.outputs) {
         if (type.shape.rank() != 4 || type.shape[0] <= problem_.w) continue;
-        // Two epochs' worth have to find room in a queue.
+        // Two epochs' worth have to find room in a queue. What follows from an input is as long.
         if (type.shape[0] > kMostEntries / 2) {
-          fail(node_error("BL002", node, cat("w = ", type.shape[0], " exceeds the maximum for queues, ", kMostEntries / 2)));
+          if (failure_.empty())
+            fail(no_fit("BL002", node, cat("w = ", type.shape[0], " exceeds the maximum for queues, ", kMostEntries / 2)));
           return;
         }
         problem_.w = static_cast<std::int32_t>(type.shape[0]);
@@ -134,11 +137,9 @@ class ProblemBuilder {
                                                : " is needed: all of the model's inputs take part in each step")));
     TileShape out{s[1], s[2] / kTile, s[3] / kTile};
     if (std::max({out.t, out.rt, out.ct}) > netlist::kMostDimension || out.volume() > netlist::kMostTiles) {
-      Diagnostic d = node_error("BL001", node,
-                                cat("shape ", s.text(), " is larger than a netlist can express: ", out.volume(), " tiles of ",
-                                    netlist::kMostTiles, " that are possible, ", netlist::kMostDimension, " along a dimension"));
-      d.fault = Fault::fit;
-      too_large_.add(std::move(d));
+      too_large_.add(no_fit("BL001", node,
+                            cat("shape ", s.text(), " is larger than a netlist can express: ", out.volume(), " tiles of ",
+                                netlist::kMostTiles, " that are possible, ", netlist::kMostDimension, " along a dimension")));
       return std::nullopt;
     }
     if (node.outputs[0].format && !device_.supports(*node.outputs[0].format)) unsupported_format(node, "result", *node.outputs[0].format);
@@ -593,8 +594,7 @@ Result<Problem> make_problem(const Graph& graph, const std::vector<NodeId>& orde
 std::string describe(const Problem& problem, const Origin& from) {
   if (from.op.valid()) return cat("op '", problem.op(from.op).label, "'");
   const SourceSpec& s = problem.source(from.source);
-  const char* kind = s.kind == SourceKind::input ? "input" : s.kind == SourceKind::parameter ? "parameter" : "constant";
-  return cat(kind, " '", s.label, "'");
+  return cat(s.kind == SourceKind::input ? "input" : s.kind == SourceKind::parameter ? "parameter" : "constant", " '", s.label, "'");
 }
 
 }  // namespace buda::balance

@@ -122,6 +122,7 @@ class Chooser {
     std::vector<NodeId> out;
     if (!wants_host(graph_)) {
       Trial trial = lower_on_trial(graph_, context_);
+      BUDA_TRY(all_of_fitting_size(trial));
       for (Refusal& r : trial.refused) refuse(r.node, std::move(r.why), out);
       lowered_ = std::move(trial.lowered);
       return out;
@@ -130,9 +131,19 @@ class Chooser {
     if (part.device_is_idle()) return out;
     Graph device = part.take_device();
     Trial trial = lower_on_trial(device, context_);
+    BUDA_TRY(all_of_fitting_size(trial));
     for (Refusal& r : trial.refused) refuse(part.origin(device.node(r.node)), std::move(r.why), out);
     lowered_ = std::move(trial.lowered);
     return out;
+  }
+
+  // What is too large is told: on the host it would be as large.
+  static Result<void> all_of_fitting_size(const Trial& trial) {
+    Failure failure;
+    for (const Refusal& r : trial.refused)
+      if (r.why.fault == Fault::fit) failure.add(r.why);
+    if (!failure.empty()) return failure;
+    return success();
   }
 
   void refuse(NodeId id, Diagnostic why, std::vector<NodeId>& out) {

@@ -13,6 +13,9 @@
 namespace buda::passes {
 namespace {
 
+// What netlists can express along a dimension, and what no device has memory for.
+constexpr std::int64_t kMaxSlices = std::int64_t{1} << 20, kMaxRepeatedRows = std::int64_t{1} << 26;
+
 // [terms, slices, rows] with the slices of each term repeated.
 Result<Tensor> repeated_slices(const Tensor& t, std::int64_t times) {
   const Shape& s = t.shape();
@@ -45,6 +48,15 @@ RuleResult lower_sparse_matmul(Operands& in, OpBuilder& out) {
   if (slices == 1 || x.shape[1] == slices_of_x) return gathered_rows(out, "", x, *picks, weights);
   // Samples joined with slices: the selection matrix is repeated for each, and reads all samples below one another.
   std::int64_t samples = x.shape[1] / slices_of_x, below = tiles(x.shape[2]) * graph::kTileSide;
+  const std::int64_t rows = samples * *picks->shape().volume();
+  if (samples * slices > kMaxSlices || rows > kMaxRepeatedRows) {
+    // The host would be no help: it is the batch that is too large.
+    Diagnostic d = out.refuse(cat("for a batch of ", samples, " it would select ", rows, " rows of ", samples * slices,
+                                  " matrices; at most ", kMaxRepeatedRows, " of ", kMaxSlices, " are possible"),
+                              "compile the model for a smaller batch, and let --microbatch repeat it");
+    d.fault = Fault::fit;
+    return d;
+  }
   BUDA_ASSIGN(Tensor all, picks_for_samples(*picks, samples, slices_of_x, below));
   if (weights == nullptr) return gathered_rows(out, "", stacked_slices(x), all, nullptr);
   BUDA_ASSIGN(Tensor factors, repeated_slices(*weights, samples));
