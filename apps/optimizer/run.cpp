@@ -7,6 +7,7 @@
 #include <buda/compiler/settings.hpp>
 #include <buda/device/load.hpp>
 #include <buda/graph/graph_file.hpp>
+#include <buda/graph/tensor_series.hpp>
 #include <buda/passes/pipeline/equivalence_check.hpp>
 #include <buda/passes/pipeline/listing.hpp>
 #include <buda/tensor/tensor_file.hpp>
@@ -144,7 +145,8 @@ class Optimizer {
     if (!o_.dump_dir.empty()) {
       std::string number = cat(run.number);
       number.insert(0, number.size() < 3 ? 3 - number.size() : 0, '0');
-      BUDA_TRY(graph::write_graph(host_.fs(), graph, cat(o_.dump_dir, '/', number, '-', run.pass->name, ".graph.json"), host_.write_mode));
+      const std::string path = cat(o_.dump_dir, '/', number, '-', run.pass->name, ".graph.json");
+      BUDA_TRY(graph::write_graph_of_series(host_.fs(), graph, path, dumped_, host_.write_mode));
     }
     if (!o_.verify) return success();
     return run.pass->keeps_results ? check_.after(graph, run.pass->name) : begin_check(graph);
@@ -164,6 +166,7 @@ class Optimizer {
   cli::ToolHost& host_;
   passes::EquivalenceCheck check_;
   std::size_t nodes_before_ = 0;
+  graph::TensorSeries dumped_;
 };
 
 }  // namespace

@@ -86,7 +86,7 @@ std::string bandwidth_problem(const EpochSummary& epoch, const EpochSummary::Op&
   const EpochSummary::Pipe* worst = &op.output;
   std::string what = "output";
   for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-    if (op.inputs[i].moving <= worst->moving) continue;
+    if (perf::delay_of(epoch, op.inputs[i]) <= perf::delay_of(epoch, *worst)) continue;
     worst = &op.inputs[i];
     what = cat("input ", i);
   }

@@ -68,7 +68,8 @@ std::vector<std::string> help_lines(const Table& table, bool of_ops, std::size_t
       "scroll. H: this help. Q: end.");
   add("");
   add("The speed by the slowest ops is what the run would reach if all pipelines were full all the time and no op waited for another one; "
-      "that the run is much slower than that is a sign of forks whose branches wait for each other, or of few inputs in an execution.");
+      "that the run is much slower than that is a sign of forks whose branches wait for each other, or of few inputs in an execution. A pipeline "
+      "is taken as full from the second half of the inputs on where an execution has 16 or more, else from the second input on.");
   return out;
 }
 

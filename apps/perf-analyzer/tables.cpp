@@ -102,7 +102,7 @@ std::vector<Column> op_columns(std::size_t inputs) {
       {"grid", false, "rows and columns of cores"},
       {"est", false, "cycles of the kernel for one input, as the balancer estimates them"},
       {"kernel", false, "the same in the run, without any waiting"},
-      {"bw_kernel", false, "the same with the waits for tiles on their way: what the op takes if all others are fast"},
+      {"bw_kernel", false, "the same with the waits for tiles on their way while the pipeline is full: what the op takes if all others are fast"},
       {"bw problem", true, "which transfers slow the kernel down most, those of an input or the output, and what slows them: NoC or DRAM"},
       {"util", false, "per cent of bw_kernel that the math unit works; marked below 10 of ops that multiply matrices"},
       {"u_kt", false, "tiles of the inner dimension in a block; marked where it is 1 and there are several blocks"}};

@@ -46,7 +46,8 @@ Result<std::vector<Pass>> dumped_passes(io::FileSystem& fs, const std::string& f
 }
 
 // What the host runs before, between and behind the parts of the device, in this order: MODEL.before.graph.json and others.
-void add_host_segments(const std::vector<std::string>& names, const std::string& folder, Module& m) {
+// Those before come before the device's graph.
+void add_device_and_host(const std::vector<std::string>& names, const std::string& folder, Module& m) {
   std::map<std::int64_t, std::string> segments;
   constexpr std::string_view kBetween = "between";
   for (const std::string& name : names) {
@@ -58,7 +59,14 @@ void add_host_segments(const std::vector<std::string>& names, const std::string&
     if (what == "behind") segments[INT64_MAX] = what;
     if (number && *number >= 0) segments[*number] = what;
   }
-  for (const auto& [at, what] : segments) m.passes.push_back({cat("host_", what), inside(folder, cat(m.name, '.', what, kGraph))});
+  const auto add_segments = [&](auto from, auto to) {
+    for (; from != to; ++from)
+      m.passes.push_back({cat("host_", from->second), inside(folder, cat(m.name, '.', from->second, kGraph)), true});
+  };
+  const std::string device = cat(m.name, ".device", kGraph);
+  add_segments(segments.begin(), segments.lower_bound(0));
+  if (std::binary_search(names.begin(), names.end(), device)) m.passes.push_back({std::string(kPostPlacer), inside(folder, device)});
+  add_segments(segments.lower_bound(0), segments.end());
 }
 
 Result<std::vector<Module>> modules_in(io::FileSystem& fs, const std::string& folder) {
@@ -82,8 +90,7 @@ Result<std::vector<Module>> modules_in(io::FileSystem& fs, const std::string& fo
       m.executions = existing("perf/executions.json");
       m.accuracy = existing("accuracy.json");
     }
-    if (auto path = existing(model + ".device.graph.json"); !path.empty()) m.passes.push_back({std::string(kPostPlacer), path});
-    add_host_segments(names, folder, m);
+    add_device_and_host(names, folder, m);
     m.report = existing(model + std::string(kReport));
     m.netlist = existing(model + ".yaml");
     out.push_back(std::move(m));

@@ -12,6 +12,7 @@ namespace buda::reportify {
 struct Pass {
   std::string name;
   std::string path;
+  bool of_host = false;  // a part of the model that the host runs: no step on the way to another graph
 };
 
 // Paths are empty where there is no such file.

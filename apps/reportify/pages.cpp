@@ -73,8 +73,15 @@ std::string pass_id(std::size_t module, std::size_t pass) { return cat(module, "
 
 Node module_node(const Module& module, std::size_t number, Host& host) {
   Node passes = Node::list();
-  for (std::size_t p = 0; p < module.passes.size(); ++p)
-    passes.push(Node::map({{"name", Node::string(module.passes[p].name)}, {"id", Node::string(pass_id(number, p))}}));
+  std::optional<std::size_t> before;
+  for (std::size_t p = 0; p < module.passes.size(); ++p) {
+    Node pass = Node::map({{"name", Node::string(module.passes[p].name)}, {"id", Node::string(pass_id(number, p))}});
+    if (!module.passes[p].of_host) {
+      if (before) pass.add("before", Node::integer(static_cast<std::int64_t>(*before)));
+      before = p;
+    }
+    passes.push(std::move(pass));
+  }
   Node out = Node::map({{"name", Node::string(module.name)},
                         {"folder", Node::string(std::filesystem::path(module.folder).filename().string())},
                         {"passes", std::move(passes)}});

@@ -178,8 +178,11 @@ Result<void> EpochRunner::run_op(Epoch& epoch, std::size_t index, std::int64_t i
   const bool adds = sum != epoch.sums.end();
   auto outcome = compute(op, inputs, adds ? sum->second : nullptr);
   inputs.clear();
-  if (auto* error = std::get_if<std::string>(&outcome))
-    return epoch_error(m_, epoch, "GD025", op.op->name, cat("op '", op.op->name, "': ", *error));
+  if (auto* error = std::get_if<std::string>(&outcome)) {
+    Diagnostic d = epoch_error(m_, epoch, "GD025", op.op->name, cat("op '", op.op->name, "': ", *error));
+    if (const auto place = op.op->places.self; place.line != 0) d.loc = m_.netlist.loc(place);
+    return d;
+  }
   ValuePtr value = std::make_shared<const Value>(std::move(std::get<Value>(outcome)));
   if (adds) sum->second = value;
   value = with_tiles(std::move(value), op.op->tile_dim);

@@ -7,9 +7,11 @@
 #include <buda/graph/file_records.hpp>
 #include <buda/graph/fused_body.hpp>
 #include <buda/graph/graph_file.hpp>
+#include <buda/graph/tensor_series.hpp>
 #include <buda/graph/value.hpp>
 #include <buda/graph/verify.hpp>
 #include <buda/io/json.hpp>
+#include <buda/io/sha256.hpp>
 #include <buda/tensor/tensor_file.hpp>
 
 #include <filesystem>
@@ -126,7 +128,16 @@ std::string graph_text(const Graph& graph) {
   return file_text(graph, order, table, lines);
 }
 
-Result<void> write_graph(io::FileSystem& fs, const Graph& graph, const std::string& path, io::WriteMode mode) {
+namespace {
+
+// With a reference to a smaller tensor nothing would be saved.
+constexpr std::size_t kShared = 256;  // bytes
+
+// The shape of a graph's tensor may differ from that in its file.
+std::string content_key(const Tensor& t) { return cat(dtype_name(t.dtype()), ' ', io::sha256_hex(t.bytes())); }
+
+// `series`: null where the graph is by itself.
+Result<void> write(io::FileSystem& fs, const Graph& graph, const std::string& path, TensorSeries* series, io::WriteMode mode) {
   if (auto findings = verify(graph, OpTypes::optional); !findings.empty()) return Failure(std::move(findings));
   if (path == io::kStdStream) return fs.write(path, graph_text(graph), mode);
 
@@ -142,7 +153,8 @@ Result<void> write_graph(io::FileSystem& fs, const Graph& graph, const std::stri
   std::vector<std::string> lines;
   for (const auto& t : table.tensors) {
     TensorRecord record = tensor_record(t);
-    const auto& source = t.value->source;
+    auto source = t.value->source;
+    if (!source && series != nullptr) source = series->find(t.value->tensor);
     if (source && (!any_new || fs.canonical(source->path) != replaced)) {
       record.file = relative(fs, source->path, folder);
       if (source->raw) {
@@ -156,6 +168,7 @@ Result<void> write_graph(io::FileSystem& fs, const Graph& graph, const std::stri
       std::string name = t.name == kReservedTensorName ? cat(t.name, ".value") : t.name;
       record.file = std::filesystem::path(tensor_path).filename().string();
       if (name != t.name) record.tensor = name;
+      if (series != nullptr) series->add(t.value->tensor, {tensor_path, name, {}});
       fresh.emplace(std::move(name), t.value->tensor);
     }
     lines.push_back(io::json_line(schema::write(record)));
@@ -163,6 +176,27 @@ Result<void> write_graph(io::FileSystem& fs, const Graph& graph, const std::stri
   std::string text = file_text(graph, order, table, lines);
   if (!fresh.empty()) BUDA_TRY(write_tensors(fs, tensor_path, fresh, mode));
   return fs.write(path, text, mode);
+}
+
+}  // namespace
+
+std::optional<TensorSource> TensorSeries::find(const Tensor& tensor) const {
+  if (tensor.bytes().size() < kShared) return std::nullopt;
+  const auto found = sources_.find(content_key(tensor));
+  return found == sources_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void TensorSeries::add(const Tensor& tensor, TensorSource source) {
+  if (tensor.bytes().size() >= kShared) sources_.emplace(content_key(tensor), std::move(source));
+}
+
+Result<void> write_graph(io::FileSystem& fs, const Graph& graph, const std::string& path, io::WriteMode mode) {
+  return write(fs, graph, path, nullptr, mode);
+}
+
+Result<void> write_graph_of_series(io::FileSystem& fs, const Graph& graph, const std::string& path, TensorSeries& series,
+                                   io::WriteMode mode) {
+  return write(fs, graph, path, &series, mode);
 }
 
 }  // namespace buda::graph

@@ -8,7 +8,11 @@ namespace buda::perf {
 // Part of these cycles, in per cent, that the math unit works.
 double math_percent(const EpochSummary::Op& op, double cycles_per_input);
 
-// Cycles of an op when all other ops wait for nothing: its kernel, and what its tiles need on their way.
+// Cycles for one input in which the kernel waits for tiles of the pipe that are on their way, in a full pipeline.
+double delay_of(const EpochSummary& epoch, const EpochSummary::Pipe& pipe);
+
+// Cycles of an op when all other ops wait for nothing: its kernel, and what its tiles need on their way. At most the epoch's period, but
+// for a kernel that takes longer.
 double bound_cycles(const EpochSummary& epoch, const EpochSummary::Op& op);
 
 // Bytes per cycle: with which the kernel would not wait, and that there are.

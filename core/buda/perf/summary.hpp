@@ -5,6 +5,7 @@
 #include <buda/perf/time.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,7 @@ struct EpochSummary {
     std::int64_t z = 0, y = 0, x = 0;  // of the whole tensor, for one input; 0 where unknown
     double moving = 0;                 // that part of it in which tiles were on their way, not still to be made or used by another kernel
     double dram = 0;                   // of that what DRAM decided, not the networks
+    std::optional<double> delay;       // cycles of `moving` for one input while the pipeline is full
     friend bool operator==(const Pipe&, const Pipe&) = default;
   };
   // Parts of the epoch's time, means over the cores.

@@ -41,16 +41,18 @@ const schema::Record<EpochSummary::Limit>& describe(const EpochSummary::Limit*) 
 }
 
 const schema::Record<Pipe>& describe(const Pipe*) {
-  static const auto record = schema::Record<Pipe>("what a core of an op takes or gives")
-                                 .optional("name", &Pipe::name, "of the op or queue that it comes from")
-                                 .optional("memory", &Pipe::memory, "whether it comes from a queue, or goes to one")
-                                 .required("bytes", &Pipe::bytes, "for one input; 0 for what is read before the epoch")
-                                 .required("waits", &Pipe::waits, "part of the time that kernels wait for it, mean of the cores")
-                                 .required("moving", &Pipe::moving, "the part of that fraction in which tiles were being transferred")
-                                 .optional("dram", &Pipe::dram, "of that the part that DRAM decided, not the networks")
-                                 .optional("z", &Pipe::z, "of the tensor, for one input")
-                                 .optional("y", &Pipe::y, "rows")
-                                 .optional("x", &Pipe::x, "columns");
+  static const auto record =
+      schema::Record<Pipe>("what a core of an op takes or gives")
+          .optional("name", &Pipe::name, "of the op or queue that it comes from")
+          .optional("memory", &Pipe::memory, "whether it comes from a queue, or goes to one")
+          .required("bytes", &Pipe::bytes, "for one input; 0 for what is read before the epoch")
+          .required("waits", &Pipe::waits, "part of the time that kernels wait for it, mean of the cores")
+          .required("moving", &Pipe::moving, "the part of that fraction in which tiles were being transferred")
+          .optional("dram", &Pipe::dram, "of that the part that DRAM decided, not the networks")
+          .optional("delay", &Pipe::delay, "cycles of an input in a full pipeline in which its tiles were being transferred")
+          .optional("z", &Pipe::z, "of the tensor, for one input")
+          .optional("y", &Pipe::y, "rows")
+          .optional("x", &Pipe::x, "columns");
   return record;
 }
 

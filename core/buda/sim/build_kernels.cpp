@@ -223,6 +223,7 @@ Result<void> plan_kernel(Building& b, KernelState& k, const pipes::Consumptions&
   if (k.sums != kNone) add_sums(b, k);
   k.tile_time.assign(k.operands.size(), 0);
   k.tile_moving.resize(k.tile_time.size());
+  k.tile_filling.resize(k.tile_time.size());
   return success();
 }
 

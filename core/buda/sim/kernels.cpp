@@ -81,6 +81,12 @@ void count_wait(Machine& m, KernelId id) {
   k.wait = {};
 }
 
+void begin_period(const Machine& m, KernelState& k) {
+  k.period_begin = m.now;
+  k.room_filling = k.room_moving.all;
+  for (std::size_t i = 0; i < k.tile_moving.size(); ++i) k.tile_filling[i] = k.tile_moving[i].all;
+}
+
 }  // namespace
 
 void try_step(Machine& m, KernelId id) {
@@ -119,7 +125,7 @@ void on_stepped(Machine& m, KernelId id) {
   ++k.step;
   k.last_step = m.now;
   if (k.step == k.plan.steps()) k.first_input_done = m.now;
-  if (k.step == k.plan.steps() * m.filling_inputs()) k.period_begin = m.now;
+  if (k.step == k.plan.steps() * m.filling_inputs()) begin_period(m, k);
   if (m.recorder && step + 1 == k.plan.steps()) m.recorder->input_done(m, id);
   for (std::uint32_t i = 0; i < k.operands.size(); ++i)
     if (k.operands[i] != kNone && !k.plan.operands[i].kept && !k.passes_on)

@@ -151,6 +151,9 @@ struct KernelState {
   // Of these, while the tiles, or those whose room it is, were on their way: not for what another kernel has to do first.
   Moving room_moving;
   std::vector<Moving> tile_moving;
+  // What these were when the pipeline was full (period_begin).
+  Ticks room_filling = 0;
+  std::vector<Ticks> tile_filling;
   Ticks input_begin = 0, busy_before = 0;                       // of the input at work: its first step, and busy_time then
   Ticks first_input_done = 0, period_begin = 0, last_step = 0;  // period_begin: when Machine::filling_inputs() are done
 

@@ -162,15 +162,18 @@ perf::SimTime span_of(std::vector<Cause>& causes) {
   return span;
 }
 
-void add_moving(const Moving& moving, double time, Pipe& pipe) {
+// `filling`: the part that passed before the pipeline was full.
+void add_moving(const Machine& m, const Moving& moving, Ticks filling, double time, Pipe& pipe) {
   pipe.moving += static_cast<double>(moving.all) / time;
   pipe.dram += static_cast<double>(moving.memories) / time;
+  const auto inputs = static_cast<double>(m.inputs < 2 ? 1 : m.inputs - m.filling_inputs());
+  pipe.delay = pipe.delay.value_or(0) + perf::SimTime{moving.all - (m.inputs < 2 ? 0 : filling)}.cycles() / inputs;
 }
 
 // Where the tiles of an operand come from is the same on all cores.
 void add_input(const Machine& m, const KernelState& k, std::size_t operand, double time, Pipe& pipe) {
   pipe.waits += static_cast<double>(k.tile_time[operand]) / time;
-  add_moving(k.tile_moving[operand], time, pipe);
+  add_moving(m, k.tile_moving[operand], k.tile_filling[operand], time, pipe);
   if (operand < k.op->inputs.size()) pipe.name = k.op->inputs[operand].name;
   if (k.operands[operand] == kNone) return;
   const StreamState& s = m.streams[k.operands[operand]];
@@ -182,7 +185,7 @@ void add_input(const Machine& m, const KernelState& k, std::size_t operand, doub
 
 void add_output(const Machine& m, const KernelState& k, double time, Pipe& pipe) {
   pipe.waits += static_cast<double>(k.room_time) / time;
-  add_moving(k.room_moving, time, pipe);
+  add_moving(m, k.room_moving, k.room_filling, time, pipe);
   if (k.output == kNone) return;
   const StreamState& s = m.streams[k.output];
   for (StreamId user : s.storage.users) pipe.memory = pipe.memory || m.streams[user].writing != nullptr;
@@ -191,6 +194,7 @@ void add_output(const Machine& m, const KernelState& k, double time, Pipe& pipe)
 
 void take_mean(std::int64_t cores, Pipe& pipe) {
   for (double* part : {&pipe.waits, &pipe.moving, &pipe.dram}) *part /= static_cast<double>(cores);
+  if (pipe.delay) *pipe.delay /= static_cast<double>(cores);
 }
 
 std::vector<EpochSummary::Op> ops_of(const Machine& m) {

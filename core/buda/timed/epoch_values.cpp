@@ -225,8 +225,11 @@ Result<void> EpochValues::run(OpState& op) {
   const OpPlan& plan = *op.plan;
   const arith::OpCall call{*plan.work, ready, computing_.mode, host_.threads, op.sum, plan.fused};
   auto outcome = computing_.run_op ? computing_.run_op(call) : arith::op_kind(plan.op->type).run(call);
-  if (auto* error = std::get_if<std::string>(&outcome))
-    return wrong_values("SM018", plan.op->name, cat("op '", plan.op->name, "': ", *error));
+  if (auto* error = std::get_if<std::string>(&outcome)) {
+    Diagnostic d = wrong_values("SM018", plan.op->name, cat("op '", plan.op->name, "': ", *error));
+    if (const auto place = plan.op->places.self; place.line != 0) d.loc = netlist_.loc(place);
+    return d;
+  }
   ValuePtr value = std::make_shared<const Value>(std::move(std::get<Value>(outcome)));
   if (plan.op->gradient_op) op.sum = value;
   op.values[op.next++] = arith::with_tiles(std::move(value), plan.op->tile_dim);

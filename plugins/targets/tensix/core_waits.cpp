@@ -44,7 +44,8 @@ std::string Core::wait_of(std::size_t thread, const StreamName& name_of) const {
       break;
   }
   const bool has_ended = turns_.when(thread) == kNever && turns_.cause(thread) == 0;
-  if (has_ended) return {};
+  // The loop in which a program ends is around the kernel, and so without a place in its sources.
+  if (has_ended) return places_ && !places_(thread, processors_[thread]->pc()).empty() ? "in an endless loop" : "";
   if (turns_.cause(thread) != 0) return "for its own instructions";
   if (!polled_[thread]) return "in a loop of its processor";
   const std::size_t stream = *polled_[thread] / kStreamRegisters, reg = *polled_[thread] % kStreamRegisters;

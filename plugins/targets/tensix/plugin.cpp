@@ -4,6 +4,7 @@
 #include "kernel_cycles.hpp"
 #include "simulated_core.hpp"
 
+#include <buda/base/text.hpp>
 #include <buda/functional/device.hpp>
 #include <buda/kernels/target_kernels.hpp>
 #include <buda/plugin/plugin.hpp>
@@ -11,10 +12,12 @@
 #include <buda/runtime/forwarding_device.hpp>
 #include <buda/timed/device.hpp>
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace {
@@ -26,13 +29,20 @@ struct Cores {
   kernels::KernelSet kernels;
   device::L1Map l1;
   tensix::Counts counts;
+  std::atomic<bool> failed = false;  // an op, by its kernel or by a debugger
 };
 
 // A device whose ops are on cores: that of functional/, or that of timed/.
 class TensixDevice final : public runtime::ForwardingDevice {
  public:
-  TensixDevice(std::unique_ptr<runtime::Device> device, std::shared_ptr<const Cores> cores)
-      : ForwardingDevice(std::move(device)), cores_(std::move(cores)) {}
+  TensixDevice(std::unique_ptr<runtime::Device> device, std::shared_ptr<const Cores> cores, tensix::DebugSettings debug, Host& host)
+      : ForwardingDevice(std::move(device)), cores_(std::move(cores)), debug_(std::move(debug)), host_(host) {}
+  // What is waited for ends a run.
+  ~TensixDevice() override {
+    if (cores_->counts.cores == 0 || cores_->failed) return;
+    for (const auto& [option, place] : tensix::awaited(debug_))
+      host_.report(warning("TX007", {}, cat("target.tensix.", option, '=', place, ": nothing happened there until the end of the run")));
+  }
 
   runtime::Telemetry telemetry() const override {
     runtime::Telemetry all = ForwardingDevice::telemetry();
@@ -44,6 +54,8 @@ class TensixDevice final : public runtime::ForwardingDevice {
 
  private:
   std::shared_ptr<const Cores> cores_;
+  tensix::DebugSettings debug_;
+  Host& host_;
 };
 
 class TensixTarget final : public runtime::Target {
@@ -78,10 +90,12 @@ class TensixTarget final : public runtime::Target {
     run.print = [&host](const std::string& text) { host.log(0, text); };
     run.warn = [&host](std::string what) { host.report(warning("TX001", {}, std::move(what))); };
     const auto run_op = [cores, run = std::move(run)](const arith::OpCall& call) {
-      return tensix::run_op(cores->kernels, cores->l1, call, cores->counts, run);
+      auto outcome = tensix::run_op(cores->kernels, cores->l1, call, cores->counts, run);
+      if (std::holds_alternative<std::string>(outcome)) cores->failed = true;
+      return outcome;
     };
     BUDA_ASSIGN(auto device, make_device(program, descriptor, *cores, run_op, host));
-    return std::unique_ptr<runtime::Device>(new TensixDevice(std::move(device), std::move(cores)));
+    return std::unique_ptr<runtime::Device>(new TensixDevice(std::move(device), std::move(cores), run_.debug, host));
   }
 
  private:

@@ -4,6 +4,7 @@
 #include <buda/graph/fused_body.hpp>
 #include <buda/graph/graph.hpp>
 #include <buda/graph/graph_file.hpp>
+#include <buda/graph/tensor_series.hpp>
 #include <buda/graph/value.hpp>
 #include <buda/io/json.hpp>
 #include <buda/io/memory_file_system.hpp>
@@ -133,6 +134,33 @@ TEST(GraphFile, LooksAsThePageShows) {
   auto tensors = read_tensors(fs, "out/small.graph.safetensors");
   ASSERT_TRUE(tensors);
   EXPECT_EQ(tensors->at("w"), f32({2, 2}, {1, 2, 3, 4}));
+}
+
+// The graphs of a compilation, of which each has most of its tensors in common with those before.
+TEST(GraphFile, GraphsOfASeriesShareTheirTensors) {
+  io::MemoryFileSystem fs;
+  TensorSeries series;
+  std::vector<float> content(1000, 0.25f), other(1000, 0.5f);
+  const auto graph = [&](const Shape& shape, float last) {
+    Graph g("g", Level::tensor);
+    other.back() = last;
+    const NodeId same = add_value(g, "same", "parameter", Tensor(shape, content));  // other memory each time
+    const NodeId changes = add_value(g, "changes", "parameter", f32({1000}, other));
+    const NodeId small = add_value(g, "small", "constant", f32({2}, {1, 2}));
+    for (const NodeId id : {same, changes, small}) g.add(cat("of ", g.node(id).name()), "output", {Edge(id)});
+    return g;
+  };
+  const auto first = write_graph_of_series(fs, graph({10, 100}, 1), "d/1.graph.json", series);
+  ASSERT_TRUE(first) << first.failure().diagnostics().front().message;
+  ASSERT_TRUE(write_graph_of_series(fs, graph({1000}, 2), "d/2.graph.json", series));
+  ASSERT_TRUE(write_graph_of_series(fs, graph({100, 10}, 1), "d/3.graph.json", series));
+  EXPECT_EQ(read_tensors(fs, "d/1.graph.safetensors")->size(), 3u);
+  EXPECT_EQ(read_tensors(fs, "d/2.graph.safetensors")->size(), 2u);
+  EXPECT_EQ(read_tensors(fs, "d/3.graph.safetensors")->size(), 1u);
+  const Graph last = read_back(fs, "d/3.graph.json");
+  EXPECT_EQ(last.node(last.find("same")).value->tensor, Tensor(Shape{100, 10}, content));
+  EXPECT_EQ(last.node(last.find("changes")).value->tensor.as<float>().back(), 1);
+  EXPECT_EQ(read_back(fs, "d/2.graph.json").name, "g");
 }
 
 // A file has the body of a fused op as texts, which are parsed when it is read.

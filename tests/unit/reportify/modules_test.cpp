@@ -31,7 +31,7 @@ TEST(ReportifyModules, PassesGoFromTheImportedGraphToThePlacedOne) {
   EXPECT_EQ(modules->front().name, "m");
   EXPECT_EQ(modules->front().report, "r/m/m.report.json");
   EXPECT_EQ(modules->front().netlist, "r/m/m.yaml");
-  EXPECT_THAT(pass_names(modules->front()), ElementsAre("initial_graph", "002-a", "013-b", "post_placer", "host_before", "host_between2",
+  EXPECT_THAT(pass_names(modules->front()), ElementsAre("initial_graph", "002-a", "013-b", "host_before", "post_placer", "host_between2",
                                                         "host_between10", "host_behind"));
 }
 
@@ -92,6 +92,16 @@ TEST(ReportifyPages, WhatCannotBeReadIsAWarningAndShown) {
   EXPECT_THAT(desk.content("data/modules.js"), HasSubstr(R"("problem": "r/m.report.json:1:)"));
   EXPECT_EQ(desk.content("index.html"), "index.html");
   EXPECT_EQ(desk.content("../r/m.graph.json"), "none");
+}
+
+// What the host runs is a part of the model, and no step after or before another graph.
+TEST(ReportifyPages, ChangesAreThoseOfTheGraphBefore) {
+  Desk desk;
+  for (const char* path : {"r/m.graph.json", "r/m.before.graph.json", "r/m.device.graph.json", "r/m.behind.graph.json"})
+    desk.fs.put(path, "{}");
+  const std::string modules = desk.content("data/modules.js");
+  EXPECT_THAT(modules, HasSubstr(R"({"name": "host_before", "id": "0/pass-1"}, {"name": "post_placer", "id": "0/pass-2", "before": 0}, )"
+                                 R"({"name": "host_behind", "id": "0/pass-3"})"));
 }
 
 TEST(ReportifyServer, AnswersWithFilesOfThePageOnly) {

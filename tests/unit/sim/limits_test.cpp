@@ -1,6 +1,7 @@
 // What is said to be gained from a faster part of the chip, against runs in which it is faster.
 #include <buda/base/rng.hpp>
 #include <buda/base/text.hpp>
+#include <buda/perf/op_figures.hpp>
 
 #include "unit/pipes/check/random_netlists.hpp"
 #include "unit/sim/run_of.hpp"
@@ -88,6 +89,27 @@ TEST(Limits, WaitsForTransfersAreDividedByWhatIsSlow) {
     EXPECT_LE(pipe.moving, pipe.waits);
     EXPECT_LE(pipe.dram, pipe.moving);
     EXPECT_EQ(pipe.dram > pipe.moving / 2, memories > networks) << pipe.dram << " of " << pipe.moving;
+  }
+}
+
+// No op is slower than the epoch's period, however the pipeline was filled; once it has been full for long, the slowest takes the period.
+TEST(Limits, DelaysAreThoseOfAFullPipeline) {
+  for (const auto& [networks, memories] : {std::pair(1.0, 20.0), std::pair(20.0, 1.0), std::pair(4.0, 4.0)}) {
+    for (const int inputs : {1, 2, 7, 16, 64, 257}) {
+      RunOf r(two_ops(inputs));
+      ASSERT_EQ(r.problem, "");
+      r.cores = FixedCore(1);
+      r.transfers = {networks, memories};
+      const auto summary = r.summary();
+      const double period = summary.period.cycles();
+      double slowest = 0;
+      for (const auto& op : summary.ops) {
+        ASSERT_TRUE(op.output.delay);
+        slowest = std::max(slowest, perf::bound_cycles(summary, op));
+      }
+      EXPECT_LE(slowest, period) << inputs;
+      if (inputs == 257) EXPECT_GE(slowest, 0.97 * period) << networks << ", " << memories;
+    }
   }
 }
 

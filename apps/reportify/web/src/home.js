@@ -33,9 +33,8 @@ export function showModule(main, module, number) {
 
 export function showPasses(main, module, number) {
   main.append(element('h1', {}, 'Buda Reports: Passes'));
-  const items = module.passes.map((pass, at) => {
-    const before = module.passes[at - 1];
-    const compare = before ? [' ', element('a', {href: `#${pass.id}/before=${at - 1}`, class: 'minor', 'aria-label': `What ${pass.name} changed`}, 'changes')] : [];
+  const items = module.passes.map((pass) => {
+    const compare = pass.before !== undefined ? [' ', element('a', {href: `#${pass.id}/before=${pass.before}`, class: 'minor', 'aria-label': `What ${pass.name} changed`}, 'changes')] : [];
     return element('li', {}, link(pass.name, `#${pass.id}`), ...compare);
   });
   main.append(element('ol', {class: 'reports'}, ...items));

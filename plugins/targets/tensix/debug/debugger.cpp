@@ -153,7 +153,8 @@ std::string state_of(const Core& core) {
   for (std::uint32_t s : c.semaphores) text += cat(' ', s);
   for (const auto& [name, source] : {std::pair{"SrcA", &c.src_a}, std::pair{"SrcB", &c.src_b}})
     text += cat("\n", name, ": unpacker's next bank ", source->unpack, ", matrix unit's ", source->matrix,
-                "; of the matrix unit:", source->banks[0].valid ? " 0" : "", source->banks[1].valid ? " 1" : "");
+                "; of the matrix unit:", source->banks[0].valid ? " 0" : "", source->banks[1].valid ? " 1" : "",
+                source->banks[0].valid || source->banks[1].valid ? "" : " none");
   return text + '\n';
 }
 

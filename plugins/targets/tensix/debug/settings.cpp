@@ -66,6 +66,13 @@ std::vector<schema::OptionSpec> debug_options() {
                  "l1:ADDRESS|sem:NUMBER|dst:ROW", true)};
 }
 
+std::vector<std::pair<std::string, std::string>> awaited(const DebugSettings& settings) {
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const std::string& line : settings.breaks) out.emplace_back("break", line);
+  for (const Watch& watch : settings.watches) out.emplace_back("watch", watch.text);
+  return out;
+}
+
 Result<DebugSettings> debug_settings(const schema::OptionValues& values) {
   DebugSettings out;
   out.trace = values.text("trace");

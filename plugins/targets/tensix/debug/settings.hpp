@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace buda::tensix {
@@ -29,6 +30,9 @@ struct DebugSettings {
 
   bool any() const { return !trace.empty() || !breaks.empty() || !watches.empty(); }
 };
+
+// What ends a run, by its option: {"break", "matmul.h:88"}.
+std::vector<std::pair<std::string, std::string>> awaited(const DebugSettings& settings);
 
 std::vector<schema::OptionSpec> debug_options();
 // What cannot be understood is TX003.
