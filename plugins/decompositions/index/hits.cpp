@@ -99,6 +99,25 @@ Term hits_of_coordinates(Rewrite& r, const Index& coordinates, const Shape& size
 
 namespace {
 
+Index columns(Rewrite& r, const Index& index, std::int64_t from, std::int64_t to) {
+  auto cut = [&](const Term& x) { return r.op("slice", {x}, {{"dims", Dims{1}}, {"starts", Dims{from}}, {"stops", Dims{to}}}); };
+  if (index.base == 0) return {.whole = cut(index.whole)};
+  const Term high = cut(index.high);
+  return {.high = high, .low = cut(index.low), .base = index.base};
+}
+
+}  // namespace
+
+RowHits hits_of_rows(Rewrite& r, const Index& coordinates, const Shape& sizes, std::int64_t count) {
+  const auto last = static_cast<std::int64_t>(sizes.rank()) - 1;
+  const std::int64_t size = sizes[sizes.rank() - 1];
+  const Index all = reshaped(r, coordinates, Shape{count, last + 1});
+  const Term row = hits_of_coordinates(r, columns(r, all, 0, last), Shape(Dims(sizes.begin(), sizes.end() - 1)), Shape{count, 1});
+  return {row, hits(r, wrapped(columns(r, all, last, last + 1), size), 2, 1, size)};
+}
+
+namespace {
+
 Term moved(Rewrite& r, const Term& x, std::size_t from, std::size_t to) {
   if (from == to) return x;
   Dims order(r.shape(x).rank());

@@ -1,7 +1,9 @@
 // Elements taken from places that are known only when the model runs: products with a matrix that has a 1 at each index.
 //
 //   gather(x, i)           hits(i = 0, 1, …) x, the indices being rows and the places columns; x's leading axes are its batch
-//   gather_nd(x, i)        the same with products of the hits of all coordinates
+//   gather_nd(x, i)        the same with products of the hits of all coordinates; where these are of single elements, the row by all but
+//   the
+//                          last coordinate, and of it the sum of its elements times the hits of the last
 //   gather_elements(x, i)  for each line its own hits, times the line, added up
 //   reverse_sequence(x, l) the place of step t is l - 1 - t before the end l of its sequence, and t behind it
 //
@@ -75,10 +77,23 @@ Coordinates coordinates_of(const Shape& x, const Shape& index, std::int64_t batc
   return {axes, Shape(sizes), volume_of(x, 0, axes), volume_of(index, axes, index.rank() - 1), volume_of(x, axes + m, x.rank())};
 }
 
+// Whether single elements are taken, of which all coordinates but the last say the row.
+bool takes_rows_first(const Coordinates& c) { return c.batch_axes == 0 && c.inner == 1 && c.sizes.rank() > 1; }
+
+Term gather_by_rows(Rewrite& r, const Term& x, const Index& index, const Coordinates& c) {
+  const std::int64_t size = c.sizes[c.sizes.rank() - 1], rows = volume_of(c.sizes) / size;
+  r.keep_exact(true);
+  const auto [row, place] = hits_of_rows(r, index, c.sizes, c.count);
+  r.keep_exact(is_integer(r.result().dtype));
+  Term taken = r.op("matmul", {row, r.reshape(x, Shape{rows, size})});
+  return r.reshape(reduce("reduce_sum", taken * place, {1}), r.result().shape);
+}
+
 Term gather_nd(Rewrite& r) {
   Term x = r.in(0);
   Index index = index_of(r, 1);
   Coordinates c = coordinates_of(r.shape(x), shape_of(r, index), r.integer("batch_dims"));
+  if (takes_rows_first(c)) return gather_by_rows(r, x, index, c);
   r.keep_exact(true);
   std::int64_t places = volume_of(c.sizes);
   Index rows = reshaped(r, index, Shape{c.batch * c.count, static_cast<std::int64_t>(c.sizes.rank())});
@@ -93,7 +108,10 @@ bool gathers_few_slices(const Graph& graph, const Node& n) {
   const Shape &x = shape_of(graph, n, 0), &index = shape_of(graph, n, 1);
   if (x.volume() == 0 || index.volume() == 0) return false;
   Coordinates c = coordinates_of(x, index, attribute(n, "batch_dims", 0));
-  return are_few(c.batch * c.count, volume_of(c.sizes));
+  const std::int64_t places = volume_of(c.sizes);
+  if (!takes_rows_first(c)) return are_few(c.batch * c.count, places);
+  const std::int64_t size = c.sizes[c.sizes.rank() - 1];
+  return are_few(c.count, places / size) && are_few(c.count, size);
 }
 
 // ---- gather_elements

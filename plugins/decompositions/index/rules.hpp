@@ -35,6 +35,12 @@ plugin::Term hits(plugin::Rewrite& r, const Index& index, std::size_t rank, std:
 // Rows of coordinates [rows, m] along axes of these sizes, to be compared with all places in row-major order, which lie along the last axis
 // of a shape of this rank: 1 where all coordinates are those of the place, else 0. Each comparison is of the shape `lines` with the places.
 plugin::Term hits_of_coordinates(plugin::Rewrite& r, const Index& coordinates, const Shape& sizes, const Shape& lines);
+// For coordinates [rows, m] of single elements: 1 where all but the last are those of a row of elements [count, rows], and 1 where the last
+// is the place in it [count, size].
+struct RowHits {
+  plugin::Term row, place;
+};
+RowHits hits_of_rows(plugin::Rewrite& r, const Index& coordinates, const Shape& sizes, std::int64_t count);
 // The same elements with axis `from` at the end, and the way back.
 plugin::Term with_axis_last(plugin::Rewrite& r, const plugin::Term& x, std::int64_t axis);
 Index with_axis_last(plugin::Rewrite& r, const Index& index, std::int64_t axis);

@@ -7,6 +7,9 @@
 //     max     the larger of x and of hit ? update : -2^120; min through negatives
 //   max_unpool                      scatter_nd into zeros
 //
+// Where scatter_nd puts or adds single elements, hits are products of those of a row (all coordinates but the last) and of a place in it:
+// x stays rows, and updates × hits = hits of rows, transposed, × (updates times hits of places).
+//
 // × is a matrix product. As in lookups.cpp there is a limit, and numbers that are not finite spoil others. Indices outside x do nothing.
 #include <buda/graph/graph.hpp>
 
@@ -162,6 +165,33 @@ Term scatter_slices(Rewrite& r, const Term& x, Term chosen, const Term& updates,
   return r.op("transpose", {scattered(r, s, reduction)}, {{"perm", Dims{1, 0}}});
 }
 
+Term transposed(Rewrite& r, const Term& x) { return r.op("transpose", {x}, {{"perm", Dims{1, 0}}}); }
+
+// Without what later updates overwrite: the products of both hits are then those of one update for each element at most.
+Term rows_of_last(Rewrite& r, const RowHits& hits, std::int64_t count) {
+  if (count == 1) return hits.row;
+  std::vector<float> later;
+  for (std::int64_t i = 0; i < count; ++i)
+    for (std::int64_t j = 0; j < count; ++j) later.push_back(j > i ? 1.0f : 0.0f);
+  const Term same_row = r.op("matmul", {hits.row, transposed(r, hits.row)});
+  const Term same_place = r.op("matmul", {hits.place, transposed(r, hits.place)});
+  const Term overwrites = same_row * same_place * r.constant(Shape{count, count}, std::move(later));
+  return hits.row * (1 - clip(reduce("reduce_sum", overwrites, {1}), 0, 1));
+}
+
+Term scatter_elements_of_rows(Rewrite& r, const Term& x, const Index& index, const Term& updates, const Shape& sizes, std::int64_t count,
+                              bool adds) {
+  const std::int64_t size = sizes[sizes.rank() - 1], rows = volume_of(sizes) / size;
+  r.keep_exact(true);
+  const RowHits hits = hits_of_rows(r, index, sizes, count);
+  const Term by_row = transposed(r, adds ? hits.row : rows_of_last(r, hits, count));
+  const Term any = adds ? Term{} : r.op("matmul", {by_row, hits.place});
+  r.keep_exact(is_integer(r.result().dtype));
+  const Term flat = r.reshape(x, Shape{rows, size});
+  const Term put = r.op("matmul", {by_row, hits.place * r.reshape(updates, Shape{count, 1})});
+  return adds ? flat + put : flat * (1 - any) + put;
+}
+
 Term scatter_nd(Rewrite& r) {
   Term x = r.in(0);
   Index index = index_of(r, 1);
@@ -171,12 +201,15 @@ Term scatter_nd(Rewrite& r) {
   std::int64_t count = volume_of(rows, 0, rows.rank() - 1);
   Shape sizes(Dims(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(m)));
   std::int64_t places = volume_of(sizes), inner = volume_of(shape, m, shape.rank());
+  const std::string reduction = r.text("reduction");
+  if (inner == 1 && m > 1 && (reduction == "none" || reduction == "add"))
+    return r.reshape(scatter_elements_of_rows(r, x, index, updates, sizes, count, reduction == "add"), shape);
   r.keep_exact(true);
   Index coordinates = reshaped(r, index, Shape{count, static_cast<std::int64_t>(m)});
   Term chosen = hits_of_coordinates(r, coordinates, sizes, Shape{count, 1});
   r.keep_exact(is_integer(r.result().dtype));
   Term flat = r.reshape(x, Shape{places, inner});
-  return r.reshape(scatter_slices(r, flat, chosen, updates, count, places, inner, r.text("reduction")), shape);
+  return r.reshape(scatter_slices(r, flat, chosen, updates, count, places, inner, reduction), shape);
 }
 
 bool scatters_few_slices(const Graph& graph, const Node& n) {

@@ -89,6 +89,7 @@ TEST(GatherNd, WithAndWithoutBatch) {
   expect_kept("gather_nd", {{{2, 3, 4}}, indices({2, 1}, {2, -3})}, {{"batch_dims", std::int64_t{1}}});
   expect_kept("gather_nd", {{{2, 3, 4}}, indices({2, 2, 1}, {2, 0, 1, 1})}, {{"batch_dims", std::int64_t{1}}});
   expect_kept("gather_nd", {{{2, 2, 2}}, indices({2, 1, 2}, {0, 1, 1, 0})}, {});
+  expect_kept("gather_nd", {{{2, 3, 5}}, indices({2, 2, 3}, {0, 2, 4, 1, 0, 0, 0, -1, 4, 0, 1, -5})}, {});
 }
 
 TEST(GatherElements, AlongEveryAxis) {
@@ -126,6 +127,8 @@ TEST(ScatterNd, EveryReduction) {
     expect_kept("scatter_nd", {{{8}}, indices({4, 1}, {4, 3, -1, 4}), {{4}}}, attrs);
     expect_kept("scatter_nd", {{{4, 3, 2}}, indices({2, 1}, {0, 2}), {{2, 3, 2}}}, attrs);
     expect_kept("scatter_nd", {{{4, 3, 2}}, indices({3, 2}, {0, 2, -1, 1, 0, 2}), {{3, 2}}}, attrs);
+    expect_kept("scatter_nd", {{{4, 3}}, indices({4, 2}, {0, 2, -1, 1, 0, 2, 3, -2}), {{4}}}, attrs);
+    expect_kept("scatter_nd", {{{2, 3, 5}}, indices({2, 2, 3}, {0, 2, 4, 1, 0, 0, 0, 2, 4, 0, -1, 3}), {{2, 2}}}, attrs);
   }
 }
 

@@ -345,7 +345,7 @@ class Chooser {
     for (NodeId id : order_) {
       if (!is_counted(id)) continue;
       if (partition_[id.index()] != Partition::device)
-        any = true;
+        any = any || !graph_.node(id).tags.contains(kDigits);  // which are as near to the device as a change of format is
       else if (!moves_data(graph_.node(id)))
         return;
     }

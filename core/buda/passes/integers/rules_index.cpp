@@ -3,11 +3,15 @@
 // The decompositions compare an index with 0, 1, 2, …. Indices that are too large for that get digits, which the decompositions find
 // (digit_parts.hpp) and compare one by one. An index counts from the end where it is negative; digits are made of what it is then.
 #include <buda/passes/integers/digit_parts.hpp>
+#include <buda/passes/integers/lines.hpp>
+#include <buda/passes/integers/ranks.hpp>
+#include <buda/passes/integers/room.hpp>
 #include <buda/passes/integers/step.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 
 namespace buda::passes {
 namespace {
@@ -43,15 +47,6 @@ bool comparable_index(IntegerStep& s, std::size_t input, const std::vector<std::
   return true;
 }
 
-// Where each line of elements becomes a matrix of its own, in a Float32. Rows of cores share them evenly, and a core reads so many and
-// holds so many.
-bool have_room(std::int64_t lines) {
-  constexpr std::int64_t kRowsOfCores = 8, kMaxReads = 2000, kMaxHeld = 280;
-  std::int64_t rows = kRowsOfCores;
-  while (lines % rows != 0) --rows;
-  return lines <= kMaxReads && lines / rows <= kMaxHeld;
-}
-
 // Lines of gather_elements and scatter_elements.
 bool has_room_for_lines(const IntegerStep& s) {
   const Shape& index = s.type(1).shape;
@@ -66,10 +61,12 @@ Exactness kept(IntegerStep& s, const IntegerRange& range) { return is_float(s.re
 Exactness given_up(IntegerStep& s, const IntegerRange& range) { return is_float(s.result().dtype) ? Exactness::host : s.host(range); }
 
 // An op that takes elements of x: of each digit of x, where it is large.
-Exactness taken(IntegerStep& s, const std::vector<std::int64_t>& sizes, bool in_row = false) {
+// `rows`: so many of the sizes are compared all at once.
+Exactness taken(IntegerStep& s, const std::vector<std::int64_t>& sizes, bool in_row = false, std::optional<std::size_t> rows = {}) {
   const IntegerRange range = s.is_whole(0) ? s.range(0) : IntegerRange{};
   // Decompositions leave large tables alone; the device looks rows up by their numbers, or the host does.
-  const bool is_large = !s.is_known(1) && elements_of(Shape(sizes)) > kMaxComparedPlaces;
+  const Shape compared(std::vector<std::int64_t>(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(rows.value_or(sizes.size()))));
+  const bool is_large = !s.is_known(1) && elements_of(compared) > kMaxComparedPlaces;
   if (is_large) return movable(s, 0) ? kept(s, range) : s.host(range);
   if (!movable(s, 0) && !s.can_split(0)) return s.host(range);
   if (!comparable_index(s, 1, sizes, in_row)) return given_up(s, range);
@@ -103,10 +100,16 @@ Exactness gather(IntegerStep& s) {
   return taken(s, {size_along(s)}, axis && *axis + 1 == shape.rank());
 }
 Exactness gather_elements(IntegerStep& s) {
-  if (s.is_whole(0) && !has_room_for_lines(s)) return s.host(s.range(0));
+  if (s.is_whole(0) && !has_room_for_lines(s)) return gathered_by_place(s);
   return taken(s, {size_along(s)}, true);
 }
-Exactness gather_nd(IntegerStep& s) { return taken(s, sizes_of_coordinates(s, s.attrs().integer("batch_dims"))); }
+Exactness gather_nd(IntegerStep& s) {
+  const std::int64_t batch_dims = s.attrs().integer("batch_dims");
+  const std::vector<std::int64_t> sizes = sizes_of_coordinates(s, batch_dims);
+  // The decomposition takes a row by all coordinates but the last.
+  const bool by_rows = batch_dims == 0 && sizes.size() > 1 && sizes.size() == s.type(0).shape.rank();
+  return taken(s, sizes, false, by_rows ? sizes.size() - 1 : sizes.size());
+}
 
 // ---- elements put into x
 
@@ -117,6 +120,7 @@ struct Updates {
   std::int64_t count = 0;  // of any place at most
   std::int64_t axis = 0;   // of the index and the updates, on which each is one
   bool in_turn = false;    // compared all at once they have no room
+  bool by_lines = false;   // nor have the lines that each is put into
 };
 
 IntegerRange range_of_put(const IntegerStep& s, const std::string& reduction, std::int64_t count) {
@@ -130,13 +134,23 @@ IntegerRange range_of_put(const IntegerStep& s, const std::string& reduction, st
   return range;
 }
 
+// One digit of x after one digit of updates is put at the indices.
+using Put = std::function<ValueRef(ValueRef target, ValueRef at, ValueRef source)>;
+
+// By the op itself, of which there is one update for each place, or by selections of lines.
+Put put_by(ops::Builder& b, const IntegerStep& s, bool by_lines) {
+  if (by_lines) return [&](ValueRef target, ValueRef at, ValueRef source) { return put_in_lines(b, s, at, target, source); };
+  graph::AttrMap attrs = s.node().attrs;
+  attrs["reduction"] = std::string("none");
+  return [&b, &s, attrs](ValueRef target, ValueRef at, ValueRef source) { return b.op(s.node().op(), {target, at, source}, attrs); };
+}
+
 // x after the updates, of which each is put into a copy of its own.
 Number put_in_turn(NumberBuilder& n, IntegerStep& s, const std::string& reduction, const Updates& updates) {
   const DType type = s.result().dtype;
   const Edge index = s.node().inputs()[1];
   const bool is_sum = reduction == "add", is_product = reduction == "mul";
-  graph::AttrMap attrs = s.node().attrs;
-  attrs["reduction"] = std::string("none");
+  const Put put = put_by(n.builder(), s, updates.by_lines);
   Number x = s.number(0, n);
   const Number all = n.movable(s.number(2, n));
   std::optional<Number> plain;
@@ -152,17 +166,18 @@ Number put_in_turn(NumberBuilder& n, IntegerStep& s, const std::string& reductio
     Number part = update;
     if (into.digits && !part.digits) part = n.of_digits(n.digits(part), part.range);
     if (part.digits && !into.digits) into = n.of_digits(n.digits(into), into.range);
-    auto put = [&](ValueRef target, ValueRef source) { return n.builder().op(s.node().op(), {target, at, source}, attrs); };
     Number other;
     if (part.digits) {
-      const ValueRef high = put(into.digits->high, part.digits->high);
-      other = n.of_digits({high, put(into.digits->low, part.digits->low)}, {});
+      const ValueRef high = put(into.digits->high, at, part.digits->high);
+      other = n.of_digits({high, put(into.digits->low, at, part.digits->low)}, {});
     } else {
-      other = n.single(put(into.single, part.single), {});
+      other = n.single(put(into.single, at, part.single), {});
     }
     other.range = hull(into.range, part.range);
     if (is_sum) {
       x = n.partial_sum(x, other, type);
+    } else if (reduction == "none") {
+      x = other;
     } else if (!is_product) {
       x = n.larger(x, other, reduction == "min");
     } else if ((x.range * other.range).within(s.limits().whole())) {
@@ -182,14 +197,14 @@ Exactness put(IntegerStep& s, const std::vector<std::int64_t>& sizes, const Upda
   if (is_float(s.result().dtype)) return comparable_index(s, 1, sizes) ? Exactness::stays : Exactness::host;
   const IntegerRange range = range_of_put(s, reduction, updates.count);
   const bool fits = range.inside(held), small = s.is_factor(0) && s.is_factor(2);
-  const bool is_sum = reduction == "add" && small && fits && range.within(s.limits().operand);
-  const bool is_moved = reduction != "add" && reduction != "mul" &&
+  const bool is_sum = !updates.by_lines && reduction == "add" && small && fits && range.within(s.limits().operand);
+  const bool is_moved = !updates.by_lines && reduction != "add" && reduction != "mul" &&
                         ((small && !(updates.in_turn && reduction != "none")) || (reduction == "none" && s.can_split(0) && s.can_split(2)));
   if (!is_sum && !is_moved) {
     const bool wraps = dtype_size(s.result().dtype) < 4 && (held + held).within(s.limits().whole());
     const bool is_comparable = s.is_known(1) || (*std::max_element(sizes.begin(), sizes.end()) <= s.limits().operand && !s.has_digits(1));
-    const bool in_turn = reduction != "none" && s.can_split(0) && s.can_split(2) && is_comparable && updates.count > 0 &&
-                         updates.count <= kMaxPuts && (fits ? range.within(s.limits().whole()) : wraps);
+    const bool in_turn = (reduction != "none" || updates.by_lines) && s.can_split(0) && s.can_split(2) && is_comparable &&
+                         updates.count > 0 && updates.count <= kMaxPuts && (fits ? range.within(s.limits().whole()) : wraps);
     if (!in_turn) return s.host(fits ? range : held);
     return s.by_number(fits ? range : held, [&](NumberBuilder& n) { return put_in_turn(n, s, reduction, updates); });
   }
@@ -208,12 +223,9 @@ Exactness put(IntegerStep& s, const std::vector<std::int64_t>& sizes, const Upda
 Exactness scatter_elements(IntegerStep& s) {
   const Shape& index = s.type(1).shape;
   const auto axis = index.axis(s.attrs().integer("dim"));
-  if (s.is_whole(0) && !has_room_for_lines(s)) {
-    const IntegerRange range = range_of_put(s, s.attrs().text("reduction"), axis ? index[*axis] : 1),
-                       held = range_of_type(s.result().dtype);
-    return s.host(range.inside(held) ? range : held);
-  }
-  return put(s, {size_along(s)}, axis ? Updates{index[*axis], static_cast<std::int64_t>(*axis)} : Updates{});
+  const bool by_lines = s.is_whole(0) && !has_room_for_lines(s);
+  if (by_lines && (!axis || !selects_lines(s))) return s.host(range_of_type(s.result().dtype));
+  return put(s, {size_along(s)}, axis ? Updates{index[*axis], static_cast<std::int64_t>(*axis), false, by_lines} : Updates{});
 }
 
 Exactness scatter_nd(IntegerStep& s) {
@@ -391,8 +403,8 @@ std::pair<Digits, ValueRef> largest_integers(ops::Builder& b, DigitBuilder& d, I
   return {{top, bottom}, b.op("exact_cast", {all}, {{"dtype", std::string(dtype_name(DType::i64))}})};
 }
 
-// As many as the decomposition of floats takes one after the other (plugin `index`).
-constexpr std::int64_t kMaxTop = 32;
+// As many as the decomposition of floats takes one after the other (plugin `index`), and where ranks take fewer ops.
+constexpr std::int64_t kMaxTop = 32, kFewTop = 8;
 
 Exactness topk(IntegerStep& s) {
   const std::int64_t n = size_along(s), k = s.attrs().integer("k");
@@ -401,7 +413,9 @@ Exactness topk(IntegerStep& s) {
   const bool is_read = !s.graph().users(ValueRef(s.node().id(), 1)).empty();
   if (!s.is_whole(0)) return is_read && n > s.limits().operand ? Exactness::host : Exactness::stays;
   s.say(s.range(0));
-  if (n < 1 || n > s.limits().moved() || k < 1 || k > kMaxTop || !s.can_split(0)) return Exactness::host;
+  if (n < 1 || n > s.limits().moved() || k < 1 || !s.can_split(0)) return Exactness::host;
+  if (k > kFewTop && has_room_for_ranks(elements_of(s.type(0).shape) / n, n)) return top_by_ranks(s);
+  if (k > kMaxTop) return Exactness::host;
   return s.by_pair(s.range(0), places, [&](ops::Builder& b, DigitBuilder& d) { return largest_integers(b, d, s); });
 }
 
