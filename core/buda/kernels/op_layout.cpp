@@ -189,7 +189,7 @@ bool place_steps(L1Space& space, const StepTable& steps, OpLayout& to) {
 
 // Tiles of an input that have to be in L1 at the same time, twice, so that others arrive meanwhile.
 std::int64_t least_tiles(const Op& op, std::size_t input, const OperandLayout& operand, const StepTable* steps) {
-  if (steps != nullptr) return steps->round_tiles[input];
+  if (steps != nullptr) return std::max<std::int64_t>(steps->round_tiles[input], 1);
   if (op.attributes.identity) return operand.tiles;
   if (netlist::op_class(op.type) != OpClass::matmul || input > 1) return 1;
   return (input == 0 ? operand.blocks.blocks_r : operand.blocks.blocks_c) * operand.blocks.block_tiles();

@@ -24,6 +24,7 @@ struct StepShape {
   std::string_view spread = "none";  // of the second operand
   bool waits = false, last = true;
   std::uint32_t buffer = 0;
+  bool as_they_come = false;  // its tiles
 };
 using StepChoice = std::variant<std::vector<Constant>, NoKernel>;
 
@@ -88,7 +89,8 @@ StepChoice step_of(const Op& op, const StepShape& shape) {
                                std::move(std::get<Constant>(vector)),
                                flag("waits", shape.waits),
                                flag("last", shape.last),
-                               number("buffer", shape.buffer)};
+                               number("buffer", shape.buffer),
+                               flag("as_they_come", shape.as_they_come)};
   add_output(op, dest, out);
   return out;
 }
@@ -174,7 +176,11 @@ std::uint32_t buffer_of(const netlist::SubOperand& operand) {
 }
 
 Choice steps_kernel(const Op& op, const netlist::FusedOp* fused) {
-  if (netlist::op_class(op.type) != OpClass::fused) return kernel_with({op}, {StepShape{}});
+  if (netlist::op_class(op.type) != OpClass::fused) {
+    StepShape shape;
+    shape.as_they_come = reduces_as_they_come(op);
+    return kernel_with({op}, {shape});
+  }
   if (fused == nullptr) return missing(cat("there is no fused op '", op.attributes.fused_op_id, "'"));
   return fused_kernel(op, *fused);
 }

@@ -107,6 +107,11 @@ class Builder {
     if (across != 1) return "cores have more than one tile of its output across the direction in which it reduces";
     const std::int64_t made = rows ? block.ublock_ct : block.ublock_rt, inner = a.u_kt, blocks = a.m_k;
     set_rounds(block.t * (rows ? block.mblock_n : block.mblock_m));
+    if (reduces_as_they_come(op_)) {
+      table_.round_tiles[0] = 0;
+      add_step({Entries(static_cast<std::size_t>(blocks * inner), entry(0, 0))});
+      return std::nullopt;
+    }
     std::vector<Entries> tiles(static_cast<std::size_t>(made));
     for (std::int64_t n = 0; n < made; ++n)
       for (std::int64_t b = 0; b < blocks; ++b)
@@ -301,6 +306,14 @@ bool takes_steps(const Op& op) {
     default:
       return op.type == OpType::maximum;
   }
+}
+
+bool reduces_as_they_come(const Op& op) {
+  constexpr std::int64_t kMostHeld = 128;
+  const auto& a = op.attributes;
+  if (netlist::op_class(op.type) != OpClass::reduce || a.reduce_dim == Dim::z) return false;
+  const std::int32_t made = a.reduce_dim == Dim::r ? op.block.ublock_ct : op.block.ublock_rt;
+  return made == 1 && std::int64_t{a.m_k} * a.u_kt > kMostHeld;
 }
 
 std::variant<StepTable, std::string> step_table(const OpCall& call, const std::vector<OperandLayout>& inputs, const OperandLayout& output) {

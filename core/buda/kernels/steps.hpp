@@ -17,6 +17,8 @@ namespace buda::kernels {
 inline constexpr std::uint32_t kStepBuffers = tt::kBuffers;
 
 bool takes_steps(const netlist::Op& op);
+// Whether it is a reduction of so many tiles that it takes them one after the other as they come, instead of having all of a round in L1.
+bool reduces_as_they_come(const netlist::Op& op);
 // The buffer of an intermediate of a fused op, or of what it calls the destination register.
 std::uint32_t buffer_of(const netlist::SubOperand& operand);
 
@@ -27,7 +29,7 @@ struct StepBuffer {
 
 struct StepTable {
   std::int64_t rounds = 1;
-  std::vector<std::int64_t> round_tiles;  // of each input
+  std::vector<std::int64_t> round_tiles;  // of each input; 0: as they come
   std::vector<StepBuffer> buffers;        // kStepBuffers
   std::vector<std::uint32_t> words;       // as share/kernels/families/steps.h takes them
 };

@@ -1,6 +1,7 @@
 // Ops that take several steps, or tiles in an order of their own: fused ops, reductions, maximum, splice, depthwise products.
 //
-// All tiles of a round are in L1 at the same time: the inputs' in their rings, the results of steps in buffers. A step makes tiles one
+// All tiles of a round are in L1 at the same time: the inputs' in their rings, the results of steps in buffers. A reduction of too many tiles
+// for that takes them as they come (`as_they_come`), one after the other. A step makes tiles one
 // after the other; a table in L1 says from which tiles it makes each. Its words: for each step the number of its tiles and how many entries
 // each of them has, then these entries: in the upper half the operand (inputs from 0 on, buffers from kInputs on), in the lower the tile.
 #pragma once
@@ -118,8 +119,8 @@ struct Reduction {
 };
 
 // K: `slots`, `wide`, `steps`, and for_steps(visit), which calls visit(S()) for each step. S: `kind` (Step), `a`, `b` (Operand), `a_copy`,
-// `b_copy` (Copy), `spread` (Spread), `phases`, `program` (Program), `waits` (for the steps before), `last` (its tiles leave), `out`
-// (Packed), `relu_mode`, `relu_threshold`.
+// `b_copy` (Copy), `spread` (Spread), `phases`, `program` (Program), `waits` (for the steps before), `last` (its tiles leave), `as_they_come`,
+// `out` (Packed), `relu_mode`, `relu_threshold`.
 template <class K>
 struct StepsKernel {
   struct Inputs {
@@ -154,7 +155,7 @@ struct StepsKernel {
   }
 
   template <class S>
-  static void unpack_tile_of(Table& table, const Inputs& inputs, uint32_t entries) {
+  static void unpack_tile_of(Table& table, Inputs& inputs, uint32_t entries) {
     if constexpr (S::kind == Step::copy) {
       unpack_copy(S::a_copy, inputs.address(table.take()), 0);
     } else if constexpr (S::kind == Step::pair) {
@@ -167,6 +168,12 @@ struct StepsKernel {
       configure_unpacker<kSrcA>(S::b);
       set_destination<S::b.to_dest>();
       unpack_copy(S::b_copy, inputs.address(table.take()), 1);
+    } else if constexpr (is_reduction(S::kind) && S::as_they_come) {
+      for (uint32_t i = 0; i < entries; ++i) {
+        inputs.end[0].wait_for(1);
+        unpack_copy(S::a_copy, inputs.address(table.take()), i == 0 ? 0 : 1);
+        inputs.end[0].take(1);
+      }
     } else if constexpr (is_reduction(S::kind)) {
       for (uint32_t i = 0; i < entries; ++i) unpack_copy(S::a_copy, inputs.address(table.take()), i == 0 ? 0 : 1);
     } else {

@@ -167,6 +167,10 @@ INSTANTIATE_TEST_SUITE_P(
                     IntegerCase{"gather_nd", {{5, 31, 37}, {11, 3}}, DType::i64, kIds, {-5, 4}, {}},
                     IntegerCase{"gather_elements", {{3, 960}, {3, 960}}, DType::i64, kSmall, {-3, 2}, {{"dim", std::int64_t{0}}}},
                     IntegerCase{"gather_elements", {{5, 2999}, {5, 3}}, DType::i64, kSmall, {-2999, 2998}, {{"dim", std::int64_t{1}}}},
+                    IntegerCase{"tile", {{2, 4099}}, DType::i8, kSmall, {}, {{"repeats", Dims{2, 2}}}, false},
+                    IntegerCase{"tile", {{2, 4099}}, DType::i8, kSmall, {}, {{"repeats", Dims{2, 1}}}},
+                    IntegerCase{"gather", {{10, 4760}, {8}}, DType::i32, kSmall, {-10, 9}, {{"dim", std::int64_t{0}}}, false},
+                    IntegerCase{"gather", {{10, 4864}, {8}}, DType::i32, kSmall, {-10, 9}, {{"dim", std::int64_t{0}}}},
                     IntegerCase{"reshape", {{7, 13}}, DType::i64, kHuge, {}, {{"shape", Dims{91}}}, false}));
 
 // Places and updates are of one range here; several updates meet.

@@ -97,6 +97,15 @@ TEST_F(Kernels, ReductionsHaveGoldensBits) {
   }
 }
 
+// 400 tiles of Float32 have no room in L1.
+TEST_F(Kernels, LongReductionsTakeTilesAsTheyCome) {
+  for (const char* dim : {"c", "r"}) {
+    OpText o = op("reduce", {"a"}, "Float32", "Float32", "Float32", cat("dim: ", dim, ", type: max, m_k: 50, u_kt: 8"));
+    o.t = 2;
+    expect_equal_bits({o, {*dim == 'c' ? Shape{1, 2, 32, 12800} : Shape{1, 2, 12800, 32}}});
+  }
+}
+
 TEST_F(Kernels, MaximaHaveGoldensBits) {
   const OpText o = op("maximum", {"a", "b"}, "Float32", "Float16_b", "Float32");
   expect_equal_bits({o, {Shape{1, 1, 32, 32}, Shape{1, 1, 32, 32}}});

@@ -119,11 +119,15 @@ class ExactIntegers {
     // What the user names for the host stays as it is; its range counts.
     const bool given = graph::on_host(graph_.node(id));
     if (given) return success();
-    const Diagnostic note = about(id);
+    Diagnostic note = about(id);
     const Exactness what = rule == integer_rules().end() ? any_other_op(step) : rule->second(step);
     BUDA_TRY(step.finish());
     if (what == Exactness::stays) return success();
     ++report_.rewrites;
+    if (!step.reason().empty()) {
+      note.message = step.reason();
+      note.hint.clear();
+    }
     if (what == Exactness::host) send(id, note);
     return success();
   }

@@ -54,7 +54,7 @@ Exactness gathered_by_place(IntegerStep& s) {
   const std::size_t axis = axis_of(s);
   const auto dim = static_cast<std::int64_t>(axis);
   const std::int64_t size = s.type(0).shape[axis];
-  if (!selects_lines(s) || size > kMaxSelections || !s.can_split(0)) return s.host(s.range(0));
+  if (!selects_lines(s) || size > kMaxSelections || !s.can_split(0)) return s.host(s.range(0), kNoRoomForLines);
   const bool may_be_negative = s.range(1).least < 0;
   return s.by_number(s.range(0), [&](NumberBuilder& n) {
     ops::Builder& b = n.builder();

@@ -18,6 +18,9 @@ namespace buda::passes {
 // More selections than these are the host's.
 inline constexpr std::int64_t kMaxSelections = 16;
 
+// What the note says of the others.
+inline constexpr const char* kNoRoomForLines = "since its lines, of which each is a matrix, are more than cores have room for";
+
 // Whether the places of `op`'s axis are compared exactly in a selection.
 bool selects_lines(const IntegerStep& s);
 

@@ -14,7 +14,8 @@ namespace {
 
 using graph::ValueRef;
 
-constexpr std::int64_t kMaxTiles = 2048;  // of all comparisons
+// Tiles of all comparisons, and of columns that a core makes of lines, where these are in order and where they are not.
+constexpr std::int64_t kMaxTiles = 2048, kMaxHeldInOrder = 96, kMaxHeld = 48;
 
 // The axes of a line last, and all others one.
 struct Lines {
@@ -80,9 +81,11 @@ ValueRef ranks(ops::Builder& b, DigitBuilder& d, const Digits& x, const Lines& l
 
 }  // namespace
 
-bool has_room_for_ranks(std::int64_t lines, std::int64_t n) {
-  const std::int64_t side = ceil_div<std::int64_t>(n, 32);
-  return have_room(lines) && side <= kMaxTiles / side / std::max<std::int64_t>(lines, 1);
+bool has_room_for_ranks(const IntegerStep& s) {
+  const Lines lines(s);
+  if (lines.size < 1 || lines.count < 1) return false;
+  const std::int64_t side = ceil_div<std::int64_t>(lines.size, 32), held = side * lines_of_a_core(lines.count);
+  return side <= kMaxTiles / side / lines.count && held <= (lines.is_last() ? kMaxHeldInOrder : kMaxHeld);
 }
 
 Exactness top_by_ranks(IntegerStep& s) {

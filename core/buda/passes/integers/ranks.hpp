@@ -8,12 +8,10 @@
 
 #include <buda/passes/integers/step.hpp>
 
-#include <cstdint>
-
 namespace buda::passes {
 
-// Whether lines of n elements have room for their comparisons, of which each is a matrix.
-bool has_room_for_ranks(std::int64_t lines, std::int64_t n);
+// Whether its lines have room for their comparisons, of which each is a matrix.
+bool has_room_for_ranks(const IntegerStep& s);
 
 // A topk of integers that can be split, along an axis whose places can be moved.
 Exactness top_by_ranks(IntegerStep& s);

@@ -5,13 +5,31 @@
 
 namespace buda::passes {
 
-// Where each line of elements becomes a matrix of its own, in a Float32. Rows of cores share them evenly, and a core reads so many and
-// holds so many.
-inline bool have_room(std::int64_t lines) {
-  constexpr std::int64_t kRowsOfCores = 8, kMaxReads = 2000, kMaxHeld = 280;
+// Matrices of a core, where rows of cores share them evenly.
+inline std::int64_t lines_of_a_core(std::int64_t lines) {
+  constexpr std::int64_t kRowsOfCores = 8;
   std::int64_t rows = kRowsOfCores;
   while (lines % rows != 0) --rows;
-  return lines <= kMaxReads && lines / rows <= kMaxHeld;
+  return lines / rows;
 }
+
+// Where each line of elements becomes a matrix of its own, in a Float32: a core reads so many and holds so many.
+inline bool have_room(std::int64_t lines) {
+  constexpr std::int64_t kMaxReads = 2000, kMaxHeld = 280;
+  return lines <= kMaxReads && lines_of_a_core(lines) <= kMaxHeld;
+}
+
+// Where rows of that many elements come out of a product: cores of a row of the chip share the tiles of a row evenly, and a core holds so
+// many of Float32, three to six times. A prime number of tiles is one core's.
+inline bool has_room_for_row(std::int64_t elements) {
+  constexpr std::int64_t kColumnsOfCores = 8, kMaxShare = 96, kTile = 32;
+  const std::int64_t tiles = (elements + kTile - 1) / kTile;
+  std::int64_t columns = kColumnsOfCores;
+  while (tiles > 0 && tiles % columns != 0) --columns;
+  return tiles / columns <= kMaxShare;
+}
+
+// What the note says of the others.
+inline constexpr const char* kNoRoomForRow = "since cores cannot share its rows evenly, and one has no room for a whole row";
 
 }  // namespace buda::passes

@@ -97,6 +97,10 @@ std::vector<std::int64_t> sizes_of_coordinates(const IntegerStep& s, std::int64_
 Exactness gather(IntegerStep& s) {
   const Shape& shape = s.type(0).shape;
   const auto axis = shape.axis(s.attrs().integer("dim"));
+  // What comes out of the product has the axes behind as columns.
+  std::int64_t columns = 1;
+  for (std::size_t i = axis.value_or(shape.rank()) + 1; i < shape.rank(); ++i) columns *= shape[i];
+  if (s.is_whole(0) && !s.is_known(1) && !has_room_for_row(columns)) return s.host(s.range(0), kNoRoomForRow);
   return taken(s, {size_along(s)}, axis && *axis + 1 == shape.rank());
 }
 Exactness gather_elements(IntegerStep& s) {
@@ -224,7 +228,7 @@ Exactness scatter_elements(IntegerStep& s) {
   const Shape& index = s.type(1).shape;
   const auto axis = index.axis(s.attrs().integer("dim"));
   const bool by_lines = s.is_whole(0) && !has_room_for_lines(s);
-  if (by_lines && (!axis || !selects_lines(s))) return s.host(range_of_type(s.result().dtype));
+  if (by_lines && (!axis || !selects_lines(s))) return s.host(range_of_type(s.result().dtype), kNoRoomForLines);
   return put(s, {size_along(s)}, axis ? Updates{index[*axis], static_cast<std::int64_t>(*axis), false, by_lines} : Updates{});
 }
 
@@ -232,7 +236,9 @@ Exactness scatter_nd(IntegerStep& s) {
   const Shape& index = s.type(1).shape;
   const bool is_list = index.rank() == 2;  // else the updates are on several axes
   const std::int64_t rows = std::max<std::int64_t>(elements_of(index) / std::max<std::int64_t>(index[index.rank() - 1], 1), 1);
-  const bool has_room = have_room(std::max<std::int64_t>(elements_of(s.type(2).shape) / rows, 1));
+  const std::int64_t columns = std::max<std::int64_t>(elements_of(s.type(2).shape) / rows, 1);
+  if (s.is_whole(0) && !has_room_for_row(columns)) return s.host(range_of_type(s.result().dtype), kNoRoomForRow);
+  const bool has_room = have_room(columns);
   return put(s, sizes_of_coordinates(s, 0), {is_list ? index[0] : elements_of(index), 0, !has_room});
 }
 
@@ -414,7 +420,7 @@ Exactness topk(IntegerStep& s) {
   if (!s.is_whole(0)) return is_read && n > s.limits().operand ? Exactness::host : Exactness::stays;
   s.say(s.range(0));
   if (n < 1 || n > s.limits().moved() || k < 1 || !s.can_split(0)) return Exactness::host;
-  if (k > kFewTop && has_room_for_ranks(elements_of(s.type(0).shape) / n, n)) return top_by_ranks(s);
+  if (k > kFewTop && has_room_for_ranks(s)) return top_by_ranks(s);
   if (k > kMaxTop) return Exactness::host;
   return s.by_pair(s.range(0), places, [&](ops::Builder& b, DigitBuilder& d) { return largest_integers(b, d, s); });
 }

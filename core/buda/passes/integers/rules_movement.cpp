@@ -1,4 +1,5 @@
 // Rules for ops that move integers: those that are too large for a product with a selection matrix are moved digit by digit.
+#include <buda/passes/integers/room.hpp>
 #include <buda/passes/integers/step.hpp>
 
 #include <cmath>
@@ -57,6 +58,15 @@ Exactness with_zeros(IntegerStep& s) {
   return s.is_whole(0) ? movement(s, 0, s.count(), hull(s.range(0), {0, 0}), false) : Exactness::stays;
 }
 
+// A row that is repeated does not begin where a tile does.
+Exactness repeated(IntegerStep& s) {
+  const Shape& shape = s.result().shape;
+  if (s.is_whole(0) && shape.rank() > 0 && shape[shape.rank() - 1] != s.type(0).shape[s.type(0).shape.rank() - 1] &&
+      !has_room_for_row(shape[shape.rank() - 1]))
+    return s.host(s.range(0), kNoRoomForRow);
+  return all_operands(s);
+}
+
 Exactness padded(IntegerStep& s) {
   if (!s.is_whole(0)) return Exactness::stays;
   const auto border = static_cast<std::int64_t>(s.attrs().real("value"));
@@ -80,7 +90,7 @@ const std::vector<NamedIntegerRule>& movement_integer_rules() {
       {"transpose", all_operands},
       {"broadcast", all_operands},
       {"slice", all_operands},
-      {"tile", all_operands},
+      {"tile", repeated},
       {"concatenate", all_operands},
       {"index", all_operands},
       {"select", all_operands},

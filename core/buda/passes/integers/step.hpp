@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -75,6 +76,12 @@ class IntegerStep {  // wide because rules read op, ranges and digits through it
     say(range);
     return Exactness::host;
   }
+  // The host, for another reason than the size of numbers: "since …".
+  Exactness host(const IntegerRange& range, std::string reason) {
+    reason_ = std::move(reason);
+    return host(range);
+  }
+  const std::string& reason() const { return reason_; }
   // Replaces the op by what `make` builds; an error of the builder comes out of finish().
   Exactness by_value(const IntegerRange& range, const std::function<graph::ValueRef(ops::Builder&)>& make);
   Exactness by_digits(const IntegerRange& range, const std::function<Digits(ops::Builder&, DigitBuilder&)>& make);
@@ -95,6 +102,7 @@ class IntegerStep {  // wide because rules read op, ranges and digits through it
   ExactLimits limits_;
   Wholes& wholes_;
   Result<void> outcome_ = success();
+  std::string reason_;
 };
 
 // The rule for an op; null where ops are left alone that only move, or have no integers.
