@@ -4,6 +4,8 @@
 #include <buda/graph/sum_roundings.hpp>
 #include <buda/passes/formats/accumulation_error.hpp>
 #include <buda/passes/formats/constant_signs.hpp>
+#include <buda/passes/formats/format_facts.hpp>
+#include <buda/passes/formats/value_signs.hpp>
 
 namespace buda::passes {
 namespace {
@@ -30,6 +32,10 @@ TEST(ExpectedError, GrowsUntilTheSumStalls) {
   EXPECT_NEAR(error(1024), 0.5, 0.15);
   EXPECT_NEAR(error(4096), 0.875, 0.15);
   EXPECT_LT(error(64, 0.02), kLargestExpectedError) << "terms of both signs";
+  // Steps of terms of both signs are larger than their mean, so that their sum stalls later: 25,088 terms times trained weights.
+  EXPECT_LT(error(1568, 0.01), kLargestExpectedError);
+  EXPECT_GT(error(1568, 0.3), 0.05);
+  EXPECT_EQ(error(1568, 0), 0);
   EXPECT_LT(error(64, 1, 11), kLargestExpectedError) << "a register of 11 bits";
   EXPECT_EQ(expected_error({.terms = 1, .steps = 1, .phases = 3, .coherence = 1}, 8), 0) << "a movement";
 }
@@ -130,6 +136,48 @@ TEST(AssignFormats, CommonFactorsThatAre16BitsTooFewFor) {
   }
 }
 
+std::size_t count_of(const Graph& graph, std::string_view op) {
+  std::size_t count = 0;
+  for (NodeId id : graph.topological_order()) count += graph.node(id).op() == op;
+  return count;
+}
+
+TEST(ValueSigns, OfRowsWithoutTheirMean) {
+  Builder b("g", graph::Level::device);
+  auto mean_of = [&](const char* name, Edge x, float factor = 1.0f / 1024) {
+    return called(b, name, b.matmul(x, b.constant(filled({1024, 32}, factor))));
+  };
+  auto wide = [](Edge x) { return Edge(x.source, {Tm::broadcast(TmDim::c, 32)}); };
+  auto x = b.input("x", {64, 1024});
+  auto centred = b.subtract(x, wide(mean_of("unknown", x)));
+  auto scaled = b.multiply(centred, wide(b.input("scale", {64, 32})));
+  b.output("y0", mean_of("again", b.add(scaled, b.parameter("shift", varied({64, 1024})))));
+  b.output("y1", mean_of("squares", b.op("square", {centred})));
+  b.output("y2", mean_of("gated", b.multiply(scaled, b.op("sigmoid", {scaled}))));
+  b.output("y3", mean_of("of_two", b.subtract(x, wide(mean_of("twice", x, 2.0f / 1024)))));
+  b.output("y4", called(b, "columns", b.matmul(b.constant(filled({32, 64}, 1)), scaled)));
+  b.output("y5", called(b, "turned", b.matmul(b.constant(filled({32, 1024}, 1)), Edge(scaled, {Tm::transpose()}))));
+  b.output("y6",
+           called(b, "cut", b.matmul(Edge(scaled, {Tm::hslice(4)}), Edge(b.constant(filled({256, 32}, 1)), {Tm::broadcast(TmDim::z, 4)}))));
+  Graph graph = finished(b);
+  const ValueSigns signs(graph, device_nodes(graph));
+  auto coherence = [&](const char* name) { return signs.sum_of(graph.node(graph.find(name)), graph::MathFidelity::hifi3)->coherence; };
+  for (const char* name : {"unknown", "squares", "gated", "of_two", "columns", "cut"}) EXPECT_EQ(coherence(name), 1) << name;
+  for (const char* name : {"again", "turned"}) EXPECT_LT(coherence(name), 0.1) << name;
+}
+
+TEST(SplitSums, AddedNumberIsTheBias) {
+  for (bool same : {true, false}) {
+    Tensor added = same ? filled({32, 32}, 0.25f) : varied({32, 32});
+    Builder b("g", graph::Level::device);
+    auto sum = b.matmul(b.input("x", {64, 1024}), b.constant(filled({1000, 32}, 1.0f / 1000)));
+    b.output("y", b.add(sum, Edge(b.constant(std::move(added)), {Tm::broadcast(TmDim::r, 2)})));
+    Graph graph = finished(b);
+    EXPECT_GT(split(graph), 0u);
+    EXPECT_EQ(count_of(graph, "add"), same ? 0u : 1u);
+  }
+}
+
 TEST(SplitSums, OfEqualFactorsAlongEachAxis) {
   for (std::int64_t n : {160, 1024, 10016, 40000}) {
     const std::int64_t padded = (n + 31) / 32 * 32;
@@ -163,12 +211,6 @@ TEST(SplitSums, OfProducts) {
   b.output("y", b.matmul(b.input("x", {64, 1024}), b.parameter("w", varied({1024, 64}))));
   Graph graph = finished(b);
   EXPECT_EQ(split(graph), 0u) << "weights of both signs";
-}
-
-std::size_t count_of(const Graph& graph, std::string_view op) {
-  std::size_t count = 0;
-  for (NodeId id : graph.topological_order()) count += graph.node(id).op() == op;
-  return count;
 }
 
 TEST(SplitSums, OfSmallResultsBySteps) {

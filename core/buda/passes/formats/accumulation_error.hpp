@@ -7,6 +7,8 @@
 //              (root mean square; fitted to sums of the matrix unit as module numerics computes them).
 //   stalling   a step that is smaller than half a unit of the sum changes it no more. Terms of equal size come to that after 2^(p + 1)
 //              steps of the leading phase, and all that would follow is lost.
+//              Where signs differ, steps are larger than their mean, and the sum, which grows by the mean, comes to that later: by as much
+//              as steps are larger. Until then their own differences make up for what is rounded away.
 //
 // Both are in proportion to the sum so far. Terms of one sign make it grow by all of their size; of terms of both signs most cancels, and
 // what is lost of a sum is little beside its terms. So the error relative to the sum of the terms' sizes is that of terms of one sign times

@@ -2,6 +2,7 @@
 #include <buda/passes/formats/value_signs.hpp>
 
 #include <buda/base/checked.hpp>
+#include <buda/graph/placement.hpp>
 #include <buda/graph/value.hpp>
 #include <buda/ops/device/device_layout.hpp>
 #include <buda/ops/linear_algebra/sparse.hpp>
@@ -21,7 +22,6 @@ using graph::Node;
 using graph::Tm;
 using graph::TmKind;
 using ops::ValueRange;
-
 
 std::int64_t integer_attr(const Node& n, std::string_view name, std::int64_t otherwise) {
   auto it = n.attrs.find(std::string(name));
@@ -57,6 +57,34 @@ std::optional<LineSigns> constant_lines(const graph::Graph& graph, const Node& n
   return lines_of(source.value->tensor, along_columns != is_transposed(edge));
 }
 
+// Whether the factors of an elementwise product have nothing to do with each other: x * sigmoid(x) is mostly positive for x of both signs.
+// One of them is known or one for many places.
+bool has_independent_factors(const graph::Graph& graph, const Node& n) {
+  return std::any_of(n.inputs().begin(), n.inputs().end(), [&](const Edge& edge) {
+    const bool is_repeated = std::any_of(edge.tms.begin(), edge.tms.end(), [](const Tm& tm) { return tm.kind == TmKind::broadcast; });
+    return is_repeated || graph.node(edge.source.node).has_value();
+  });
+}
+
+// Whether this is x - mean(x), of each row (column): the mean as a product with equal factors that add up to 1.
+bool subtracts_mean(const graph::Graph& graph, const Node& n, bool of_rows) {
+  if (n.op() != "subtract") return false;
+  const Edge &x = n.inputs()[0], &mean = n.inputs()[1];
+  const Node& sum = graph.node(mean.source.node);
+  const bool repeats = std::all_of(mean.tms.begin(), mean.tms.end(), [&](const Tm& tm) {
+    return tm.kind == TmKind::broadcast && tm.dim == (of_rows ? graph::TmDim::c : graph::TmDim::r);
+  });
+  if (!x.tms.empty() || !repeats || sum.op() != "matmul" || sum.inputs().size() != 2 || ops::is_sparse_product(sum)) return false;
+  const Edge &of = sum.inputs()[of_rows ? 0 : 1], &factors = sum.inputs()[of_rows ? 1 : 0];
+  const Node& constant = graph.node(factors.source.node);
+  if (of != x || !constant.has_value() || !constant.value || constant.value->tensor.shape().rank() != 2) return false;
+  const auto factor = only_factor(constant.value->tensor);
+  // A factor of 16 bits is up to 0.4 % off.
+  constexpr double kRounded = 0.01;
+  const auto terms = static_cast<double>(constant.value->tensor.shape()[of_rows ? 0 : 1]);
+  return factor && std::abs(static_cast<double>(*factor) * terms - 1) < kRounded;
+}
+
 // The two operands of a product as a sum sees them.
 struct Operand {
   double coherence = 1;
@@ -67,18 +95,21 @@ struct Operand {
 }  // namespace
 
 ValueSigns::ValueSigns(const graph::Graph& graph, const std::vector<graph::NodeId>& order)
-    : graph_(graph), coherence_(graph.id_bound(), 1.0), range_(graph.id_bound(), ValueRange::unknown()) {
+    : graph_(graph), coherence_(graph.id_bound(), {1.0, 1.0, 1.0}), range_(graph.id_bound(), ValueRange::unknown()) {
   for (graph::NodeId id : order) {
     const Node& n = graph.node(id);
     if (n.outputs.empty()) continue;
     if (n.has_value()) {
       if (!n.value || !is_float(n.value->tensor.dtype())) continue;
       const NumberSigns signs = signs_of(n.value->tensor);
-      coherence_[id.index()] = signs.coherence;
+      coherence_[id.index()].fill(signs.coherence);
       range_[id.index()] = signs.range;
     } else if (computes(n)) {
       range_[id.index()] = result_range(n);
-      coherence_[id.index()] = is_one_sided(range_[id.index()]) ? 1.0 : result_coherence(n);
+      if (is_one_sided(range_[id.index()])) continue;
+      for (Lines lines : {any, rows, columns}) coherence_[id.index()][lines] = result_coherence(n, lines);
+    } else if (n.op() == graph::kToDevice) {
+      coherence_[id.index()][rows] = coherence_of_gathered(n);
     }
   }
 }
@@ -107,11 +138,26 @@ ValueRange ValueSigns::result_range(const Node& n) const {
   return after_relu(n.attrs, r);
 }
 
-double ValueSigns::result_coherence(const Node& n) const {
-  auto in = [&](std::size_t i) { return coherence_[n.inputs()[i].source.node.index()]; };
+// As an edge brings it. Slices cut lines, padding adds to them.
+double ValueSigns::along(const Edge& edge, Lines lines) const {
+  const std::array<double, 3>& of = coherence_[edge.source.node.index()];
+  if (lines == any) return of[any];
+  for (auto tm = edge.tms.rbegin(); tm != edge.tms.rend(); ++tm) {
+    if (tm->kind == TmKind::transpose) {
+      lines = lines == rows ? columns : rows;
+    } else if (tm->kind == (lines == rows ? TmKind::hslice : TmKind::vslice) || tm->kind == TmKind::pad || tm->kind == TmKind::unpad) {
+      return of[any];
+    }
+  }
+  return of[lines];
+}
+
+double ValueSigns::result_coherence(const Node& n, Lines lines) const {
+  auto in = [&](std::size_t i) { return along(n.inputs()[i], lines); };
   if (sums_products(n)) return coherence_of_product(n);
   if (keeps_signs(n)) return in(0);
-  if (n.op() == "multiply") return in(0) * in(1);
+  if (n.op() == "multiply") return has_independent_factors(graph_, n) ? in(0) * in(1) : 1;
+  if (lines != any && subtracts_mean(graph_, n, lines == rows)) return 0;
   const bool mixes = n.op() == "add" || n.op() == "subtract" || n.op() == "splice";
   if (!mixes) return 1;
   double most = 0;
@@ -119,9 +165,20 @@ double ValueSigns::result_coherence(const Node& n) const {
   return most;
 }
 
+double ValueSigns::coherence_of_gathered(const Node& n) const {
+  const Node& gather = graph_.node(n.inputs()[0].source.node);
+  if (gather.op() != "gather" || integer_attr(gather, "dim", 0) != 0 || n.attrs.contains(std::string(ops::kViewSplit))) return 1;
+  const Node& table = graph_.node(gather.inputs()[0].source.node);
+  const std::size_t rank = n.outputs[0].shape.rank();
+  if (!table.has_value() || !table.value || !is_float(table.value->tensor.dtype()) || table.value->tensor.shape().rank() != 2) return 1;
+  // The host may have reshaped what arrives.
+  const bool has_rows = align_up(table.value->tensor.shape()[1], graph::kTileSide) == n.outputs[0].shape[rank - 1];
+  return has_rows ? lines_of(table.value->tensor, true).coherence : 1;
+}
+
 // The mean of a sum of n terms grows with n, what is random in it with the root of n.
 double ValueSigns::coherence_of_product(const Node& n) const {
-  auto in = [&](std::size_t i) { return coherence_[n.inputs()[i].source.node.index()]; };
+  auto in = [&](std::size_t i) { return along(n.inputs()[i], any); };
   const auto sum = sum_of(n, graph::MathFidelity::hifi4);
   if (!sum) return 1;
   const bool sparse = ops::is_sparse_product(n);
@@ -135,7 +192,7 @@ std::optional<SumSteps> ValueSigns::sum_of(const Node& n, graph::MathFidelity fi
   if (!sums_products(n) || multiplies_integers(n)) return std::nullopt;
   const bool sparse = ops::is_sparse_product(n);
   auto operand = [&](std::size_t i, bool along_columns) {
-    Operand o{coherence_[n.inputs()[i].source.node.index()], 1, true};
+    Operand o{along(n.inputs()[i], along_columns ? rows : columns), 1, true};
     if (auto lines = constant_lines(graph_, n, i, along_columns)) o = {lines->coherence, lines->density, lines->low_bits(i == 0)};
     return o;
   };
@@ -146,8 +203,8 @@ std::optional<SumSteps> ValueSigns::sum_of(const Node& n, graph::MathFidelity fi
     const Node& matrix = graph_.node(n.inputs()[0].source.node);
     sum.terms = matrix.value ? most_picks(matrix.value->tensor, integer_attr(n, "slices", 1)) : picks[2];
     sum.steps = sum.terms;
-    const double weights = n.inputs().size() > 2 ? coherence_[n.inputs()[2].source.node.index()] : 1.0;
-    sum.coherence = coherence_[n.inputs()[1].source.node.index()] * weights;
+    const double weights = n.inputs().size() > 2 ? along(n.inputs()[2], any) : 1.0;
+    sum.coherence = along(n.inputs()[1], any) * weights;
     sum.phases = fidelity == graph::MathFidelity::lofi ? 1 : 2;
     return sum;
   }
