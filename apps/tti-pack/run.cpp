@@ -16,6 +16,9 @@
 namespace buda::tti_pack {
 namespace {
 
+// Make's mark that the folder is done (share/make/buda.mk).
+constexpr std::string_view kStamp = "stamp";
+
 std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 // Everything below `folder`, by its path from there.
@@ -29,7 +32,7 @@ Result<void> collect(io::FileSystem& fs, const std::string& folder, const std::s
     if (name == io::kFileList) continue;
     if (fs.is_directory(path)) {
       BUDA_TRY(collect(fs, path, cat(prefix, name, '/'), depth + 1, out));
-    } else if (!name.ends_with(".d") && !name.ends_with(".log")) {
+    } else if (!name.ends_with(".d") && !name.ends_with(".log") && name != kStamp) {
       BUDA_ASSIGN(auto bytes, fs.read(path));
       if (!image::is_safe_name(cat(prefix, name))) return input_error("TP002", {path}, "this file name is not allowed in an archive");
       out.emplace(cat(prefix, name), std::move(bytes));

@@ -8,7 +8,7 @@
 #   BUDA_DEVICE                          device to compile for (n150)
 #   IMPORTER_FLAGS ... TTI_PACK_FLAGS    further options of one tool
 #   BUDA_PIPES_FORMAT                    json (default), or yaml: pipes as TT-Buda's tools read them
-#   BUDA_KERNELS                         set before the include: images get kernels, too, for targets that execute them
+#   BUDA_KERNELS                         set before the include, to anything but 0: images get kernels, too, for targets that execute them
 #   BUDA_FLAGS                           further options of all tools
 #   BUDA_BIN                             folder of the tools; default: beside this file's installation, else $PATH
 
@@ -22,7 +22,7 @@ buda_tool = $(if $(BUDA_BIN),$(BUDA_BIN)/)$(1)
 buda_common = -MD -MF $@.d -MT $@ $(BUDA_FLAGS)
 
 # Model formats, by ending; `MODEL_ENDINGS += .xyz` before the include adds one that a frontend of yours reads.
-MODEL_ENDINGS += .onnx .mlp
+MODEL_ENDINGS += .onnx .mlp .pt .tflite .mlir .pb .pbtxt
 
 define buda_import_rule
 %.graph.json: %$(1)
@@ -31,10 +31,10 @@ endef
 $(foreach ending,$(MODEL_ENDINGS),$(eval $(call buda_import_rule,$(ending))))
 
 %.device.graph.json: %.graph.json
-	$(call buda_tool,optimizer) $< -o $@ --device $(BUDA_DEVICE) $(buda_common) $(OPTIMIZER_FLAGS)
+	$(call buda_tool,optimizer) $< -o $@ --device $(BUDA_DEVICE) --settings $*.optimizer.json $(buda_common) $(OPTIMIZER_FLAGS)
 
 %.yaml: %.device.graph.json
-	$(call buda_tool,balancer) $< -o $@ --device $(BUDA_DEVICE) $(buda_common) $(BALANCER_FLAGS)
+	$(call buda_tool,balancer) $< -o $@ --device $(BUDA_DEVICE) --settings $*.balancer.json $(buda_common) $(BALANCER_FLAGS)
 
 # A folder of products; its stamp stands for it. Which epochs there are is known once the pipes are made, so another make goes over them, side
 # by side with `make -j`. Where nothing but pipes of epochs has changed, they were edited, and stay.
@@ -65,8 +65,15 @@ endif
 %.pipes/kernels/manifest.json: %.yaml %.pipes/stamp
 	$(call buda_tool,kernelc) $< -o $(@D) $(buda_common) $(KERNELC_FLAGS)
 
-%.tti: %.yaml %.pipes/stamp $(if $(BUDA_KERNELS),%.pipes/kernels/manifest.json)
-	$(call buda_tool,tti-pack) --netlist $< --plan $*.plan.json --build $*.pipes -o $@ $(buda_common) $(TTI_PACK_FLAGS)
+# With the settings of the stages that have made them, as `buda compile` does; a netlist of one's own has none. A folder of kernels that is
+# not wanted any more would be packed. What the image depends on leaves kernels out: it would make them again, wanted or not.
+buda_settings = $(foreach stage,optimizer balancer,$(addprefix --settings ,$(wildcard $*.$(stage).json)))
+buda_kernels := $(filter-out 0,$(BUDA_KERNELS))
+%.tti: %.yaml %.pipes/stamp $(if $(buda_kernels),%.pipes/kernels/manifest.json)
+	$(if $(buda_kernels),,$(if $(wildcard $*.pipes/kernels),rm -rf $*.pipes/kernels $*.pipes/kernels.d))
+	$(call buda_tool,tti-pack) --netlist $< --plan $*.plan.json --build $*.pipes -o $@ --device $(BUDA_DEVICE) $(buda_settings) $(buda_common) \
+	  $(TTI_PACK_FLAGS)
+	@sed -i 's|[^ ]*\.pipes/kernels/[^ ]*||g' $@.d
 
 .PRECIOUS: %.graph.json %.device.graph.json %.yaml %.pipes/stamp %.pipes/kernels/manifest.json
 

@@ -67,3 +67,22 @@ expect "pipes in the other form" "$(stages -B BUDA_PIPES_FORMAT=yaml digits.tti)
 [ ! -e digits.pipes/temporal_epoch_0/overlay/pipes.json ]
 expect "and back" "$(stages -B digits.tti)" "importer optimizer balancer netlist2pipe pipegen tti-pack "
 [ ! -e digits.pipes/reports ]
+# The image is that of the driver, settings included.
+mkdir driver
+"$build/bin/buda" compile digits.onnx -o driver/digits.tti --device board.yaml -q
+cmp digits.tti driver/digits.tti
+# Kernels that are not wanted any more leave the image, and are not made again.
+expect "an image with kernels" "$(stages -B BUDA_KERNELS=1 digits.tti)" "importer optimizer balancer netlist2pipe pipegen kernelc tti-pack "
+[ -e digits.pipes/kernels/manifest.json ]
+expect "without them" "$(stages -B digits.tti)" "importer optimizer balancer netlist2pipe pipegen tti-pack "
+cmp digits.tti driver/digits.tti
+rm digits.tti
+expect "packed again without them" "$(stages BUDA_KERNELS=0 digits.tti)" "tti-pack "
+cmp digits.tti driver/digits.tti
+# Models of all frontends have rules.
+for ending in onnx mlp pt tflite mlir pb pbtxt; do
+  : > "other.$ending"
+  make -n "other.graph.json" | grep -q "importer other.$ending"
+  rm "other.$ending"
+done
+echo "models of all frontends"
