@@ -14,6 +14,11 @@ prefix=$work/prefix
 # Nothing of the source or build tree may be needed: only the installation is on the way.
 PATH=$prefix/bin:$PATH
 digits=$prefix/share/buda/examples/digits
+# CMake looks beside the folders of PATH, and thus through a build tree whose tools are in use; it is no package.
+if PATH=$build/bin:/usr/bin:/bin "$cmake" -S "$prefix/share/buda/examples/embedding" -B "$work/no-package" -DCMAKE_CXX_COMPILER="$compiler" > "$work/no-package.log" 2>&1; then
+  echo "find_package found a package without an installation" >&2; exit 1
+fi
+if grep -q "$build" "$work/no-package.log"; then echo "find_package found the build tree" >&2; exit 1; fi
 for kind in frontend decomposition policy target; do
   cp -r "$prefix/share/buda/templates/plugin/$kind" "$work/$kind"
   [ -s "$work/$kind/README.md" ] || { echo "the template of a $kind has no README" >&2; exit 1; }
