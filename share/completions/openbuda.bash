@@ -15,6 +15,26 @@ _openbuda_names() {
   esac 2>/dev/null | sed -n "s/^${1#--} \([^ ]*\).*/\1/p"
 }
 
+# The data formats that there are, as the refusal of a wrong one lists them.
+_openbuda_formats() {
+  optimizer /dev/null --default-df '?' 2>&1 | sed -n 's/.*; there are \(.*\) \[TN010\].*/\1/p' | tr -d ','
+}
+
+# The keys of --set in a help text, each with this before it.
+_openbuda_keys() {
+  sed -n 's/^  \(-.*\)$/\1/p' <<<"$1" | grep -Eo -- '(^|, )--[a-z][a-z0-9-]*' | sed "s/.*--\(.*\)/$2\1=/"
+}
+
+# The stages whose options `buda compile` hands on.
+_openbuda_stages="importer optimizer balancer netlist2pipe pipegen tti-pack"
+
+# The help of `buda compile`, with the options that are the stages'.
+_openbuda_with_stages() {
+  local stage
+  echo "$1"
+  for stage in $_openbuda_stages; do "$stage" --help 2>/dev/null; done
+}
+
 # _openbuda_values HELP OPTION CURRENT: words for the value of an option; fails for a flag.
 _openbuda_values() {
   local line value
@@ -25,6 +45,16 @@ _openbuda_values() {
   value=$(sed -E 's/^(-[^ =[]+(, )?)+//; s/^(\[=| |=)//; s/(\]| ).*//' <<<"$line")
   case $value in
     '') return 1 ;;
+    FORMAT) COMPREPLY=($(compgen -W "$(_openbuda_formats)" -- "$3")) ;;
+    KEY=VALUE)
+      compopt -o nospace 2>/dev/null
+      if [[ ${COMP_WORDS[0]} == buda && ${COMP_WORDS[1]} == compile ]]; then
+        COMPREPLY=($(compgen -W "$(for stage in $_openbuda_stages; do _openbuda_keys "$("$stage" --help 2>/dev/null)" "$stage."; done)" -- "$3"))
+      else
+        COMPREPLY=($(compgen -W "$(_openbuda_keys "$1" "")" -- "$3"))
+      fi
+      ;;
+    N) COMPREPLY=($(compgen -W "1 2 4 8 16 32 64" -- "$3")) ;;
     *DIR*) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- "$3")) ;;
     [a-z0-9]*\|*) COMPREPLY=($(compgen -W "${value//|/ }" -- "$3")) ;;
     *) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$3")) ;;
@@ -32,7 +62,7 @@ _openbuda_values() {
 }
 
 _openbuda() {
-  local tool=${COMP_WORDS[0]} cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} help commands word spellings
+  local tool=${COMP_WORDS[0]} cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} help commands word spellings actions
   COMPREPLY=()
   # bash splits --option=value into three words.
   if [[ $cur == = ]]; then
@@ -46,6 +76,7 @@ _openbuda() {
     word=${COMP_WORDS[1]}
     if ((COMP_CWORD > 1)) && grep -qxF -- "$word" <<<"$commands"; then
       help=$("$tool" "$word" --help 2>/dev/null) || return
+      [[ $word == compile ]] && help=$(_openbuda_with_stages "$help")
     elif ((COMP_CWORD == 1)) && [[ $cur != -* ]]; then
       COMPREPLY=($(compgen -W "$commands" -- "$cur"))
       return
@@ -56,7 +87,13 @@ _openbuda() {
   fi
   if [[ $cur == -* ]]; then
     spellings=$(sed -n 's/^  \(-.*\)$/\1/p' <<<"$help" | grep -Eo -- '^(-[^ =[]+(, )?)+' | tr -d ' ' | tr ',' '\n')
-    COMPREPLY=($(compgen -W "$spellings" -- "$cur"))
+    COMPREPLY=($(compgen -W "$(sort -u <<<"$spellings")" -- "$cur"))
+    return
+  fi
+  # "  ACTION     stats, or clear"
+  actions=$(sed -n 's/^  ACTION  *//p' <<<"$help" | sed 's/,//g; s/ or / /')
+  if [[ -n $actions ]]; then
+    COMPREPLY=($(compgen -W "$actions" -- "$cur"))
     return
   fi
   compopt -o filenames 2>/dev/null
