@@ -8,6 +8,7 @@
 #include <buda/balance/emit/forked_inputs.hpp>
 #include <buda/balance/emit/report_bounds.hpp>
 #include <buda/balance/legalize/choice_space.hpp>
+#include <buda/balance/legalize/restrictions.hpp>
 #include <buda/balance/problem/constraints.hpp>
 #include <buda/balance/problem/l1_accumulation.hpp>
 #include <buda/balance/problem/segment_order.hpp>
@@ -361,6 +362,20 @@ void hint_at_fewer_batches(Failure& failure, const Settings& options, const std:
   halved("--queue-entries", [](Settings& o) -> std::int32_t& { return o.queues.batches; });
 }
 
+// Where none of an op's implementations finds room that the user's restrictions leave, others may. `fits` tries it.
+void hint_at_restrictions(Failure& failure, const Settings& options, const std::function<bool(const Settings&)>& fits) {
+  const auto is_open = [](const Diagnostic& d) { return d.code == "BL014" && d.hint.empty(); };
+  auto& all = failure.diagnostics();
+  if (all.empty() || !std::all_of(all.begin(), all.end(), is_open)) return;
+  for (const Relaxed& way : relaxed(options.models)) {
+    Settings tried = options;
+    tried.models = way.options;
+    if (!fits(tried)) continue;
+    all.front().hint = cat(way.text, ": it fits then");
+    return;
+  }
+}
+
 // A plan of the normalized graph, in an order.
 Result<Balanced> balance_in(SchedulePolicy schedule, std::vector<graph::NodeId> order, graph::Graph graph,
                             const device::DeviceDescriptor& device, Policy& policy, const std::string& policy_name, const Settings& options,
@@ -378,10 +393,12 @@ Result<Balanced> balance_in(SchedulePolicy schedule, std::vector<graph::NodeId> 
   auto placed = place_ops(order, device, policy, policy_name, options, host, out);
   if (placed) return out;
   Failure failure = std::move(placed).failure();
-  hint_at_fewer_batches(failure, options, [&](const Settings& fewer) {
+  const auto fits = [&](const Settings& other) {
     if (given) out.graph = *given;
-    return place_ops(order, device, policy, policy_name, fewer, host, out).ok();
-  });
+    return place_ops(order, device, policy, policy_name, other, host, out).ok();
+  };
+  hint_at_fewer_batches(failure, options, fits);
+  hint_at_restrictions(failure, options, fits);
   return failure;
 }
 
