@@ -67,6 +67,34 @@ void embedding_model(Builder& b) {
   b.output("y", layer(b, "fc", rows));
 }
 
+// Which look-ups in a table of this type the name means.
+std::string embeddings(DType type, std::int64_t rows, bool quantised = false) {
+  Bench bench;
+  Builder b("g");
+  auto ids = b.input("ids", {5}, DType::i64);
+  std::vector<float> numbers(static_cast<std::size_t>(2 * rows), 3.0f);
+  auto table = b.constant(Tensor(Shape{rows, 2}, std::move(numbers)).cast(type));
+  auto found = called(b, "rows", b.op("gather", {table, ids}, {{"dim", std::int64_t{0}}}));
+  if (quantised) {
+    auto scale = b.constant(Tensor(Shape{}, std::vector<float>{0.5f}));
+    auto zero = b.constant(Tensor(Shape{}, std::vector<float>{0.0f}).cast(type));
+    b.output("y", b.op("dequantize", {found, scale, zero}));
+  } else {
+    b.output("y", found);
+  }
+  Graph graph = finished(b);
+  EXPECT_TRUE(mark_for_host(graph, {{"embedding"}, {}}, bench.host).ok());
+  return Fallback::host_ops(graph);
+}
+
+TEST(CpuFallback, ListsOfIntegersAreNoEmbeddings) {
+  EXPECT_EQ(embeddings(DType::f32, 97), "rows");
+  EXPECT_EQ(embeddings(DType::i64, 97), "");
+  EXPECT_EQ(embeddings(DType::i64, 5003), "rows") << "too many to be compared";
+  EXPECT_EQ(embeddings(DType::i8, 97), "");
+  EXPECT_EQ(embeddings(DType::i8, 97, true), "rows") << "they stand for floats";
+}
+
 TEST(CpuFallback, LookUpsGoToTheHostByName) {
   Fallback f;
   EXPECT_EQ(f.chosen(embedding_model, {{"embedding"}, {}}), "rows");

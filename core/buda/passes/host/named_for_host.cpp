@@ -5,6 +5,7 @@
 #include <buda/graph/placement.hpp>
 #include <buda/passes/host/host_part.hpp>
 #include <buda/passes/host/op_words.hpp>
+#include <buda/passes/integers/digit_parts.hpp>
 
 #include <algorithm>
 #include <set>
@@ -16,6 +17,13 @@ using graph::Graph;
 using graph::Node;
 using graph::NodeId;
 
+// Integers of a table that is compared place by place are data like any other; those of quantised models stand for floats.
+bool is_list_of_integers(const Graph& graph, const Node& n, const graph::ValueType& table) {
+  if (is_float(table.dtype) || table.shape.rank() == 0 || table.shape[0] > kMaxComparedPlaces) return false;
+  const auto users = graph.users(n.id());
+  return std::none_of(users.begin(), users.end(), [&](const graph::Use& use) { return graph.node(use.node).op() == "dequantize"; });
+}
+
 // Rows of a table, found when the model runs.
 bool is_embedding(const Graph& graph, const Node& n, const std::vector<char>& known) {
   if (n.op() != "gather" || n.inputs().size() != 2) return false;
@@ -23,7 +31,8 @@ bool is_embedding(const Graph& graph, const Node& n, const std::vector<char>& kn
   auto dim = n.attrs.find("dim");
   const auto* axis = dim == n.attrs.end() ? nullptr : std::get_if<std::int64_t>(&dim->second);
   bool first = table != nullptr && (axis == nullptr || *axis == 0 || *axis == -static_cast<std::int64_t>(table->shape.rank()));
-  return first && known[n.inputs()[0].source.node.index()] != 0 && known[n.inputs()[1].source.node.index()] == 0;
+  if (!first || is_list_of_integers(graph, n, *table)) return false;
+  return known[n.inputs()[0].source.node.index()] != 0 && known[n.inputs()[1].source.node.index()] == 0;
 }
 
 Result<std::set<std::string>> wanted_ops(const std::vector<std::string>& names) {
