@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -53,7 +54,31 @@ std::vector<std::string> temporaries_in(const std::string& folder) {
   return out;
 }
 
+// The process in "PREFIX123-abcdef".
+std::optional<pid_t> maker_of(const std::string& name, const std::string& prefix) {
+  constexpr std::size_t kRandom = 7;  // "-abcdef"
+  if (!name.starts_with(prefix) || name.size() <= prefix.size() + kRandom || name[name.size() - kRandom] != '-') return std::nullopt;
+  const std::string number = name.substr(prefix.size(), name.size() - prefix.size() - kRandom);
+  const auto process = parse_int(number);
+  if (number.find_first_not_of("0123456789") != std::string::npos || !process || *process <= 0 || *process > INT32_MAX) return std::nullopt;
+  return static_cast<pid_t>(*process);
+}
+
+bool is_own_folder(const std::string& path) {
+  struct stat info {};
+  return ::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == ::geteuid();
+}
+
 }  // namespace
+
+void remove_left_over_folders(const std::string& parent, const std::string& prefix) {
+  std::error_code error, ignored;
+  std::vector<fs::path> found;
+  for (fs::directory_iterator it(parent, error), end; !error && it != end; it.increment(error))
+    if (const auto process = maker_of(it->path().filename().string(), prefix); process && is_gone(*process)) found.push_back(it->path());
+  for (const fs::path& path : found)
+    if (is_own_folder(path.string()) && !is_held(path.string())) fs::remove_all(path, ignored);
+}
 
 void LeftOver::remove_of(const std::string& product) {
   const fs::path path(product);

@@ -18,4 +18,7 @@ class LeftOver {
   std::map<std::string, std::vector<std::string>> names_;  // of temporary files, by folder
 };
 
+// Removes temporary folders of this user, named PREFIX PID-XXXXXX, by the same rule.
+void remove_left_over_folders(const std::string& parent, const std::string& prefix);
+
 }  // namespace buda::io

@@ -3,6 +3,10 @@
 
 #include <buda/base/text.hpp>
 #include <buda/io/file_system.hpp>
+#include <buda/io/left_over.hpp>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -11,10 +15,14 @@
 namespace buda::io {
 
 Result<TemporaryDirectory> TemporaryDirectory::make(const std::string& parent, const std::string& prefix) {
-  std::string name = (std::filesystem::path(parent) / (prefix + "XXXXXX")).string();
+  remove_left_over_folders(parent, prefix);
+  std::string name = (std::filesystem::path(parent) / cat(prefix, static_cast<long>(::getpid()), "-XXXXXX")).string();
   if (::mkdtemp(name.data()) == nullptr)
     return input_error("IO003", {parent}, cat("no temporary folder can be made there: ", error_text(errno)));
-  return TemporaryDirectory(name);
+  TemporaryDirectory out(name);
+  out.held_ = Descriptor(::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  hold(out.held_);
+  return out;
 }
 
 TemporaryDirectory::~TemporaryDirectory() {

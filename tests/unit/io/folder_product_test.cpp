@@ -252,6 +252,28 @@ TEST_F(Folders, LeftOversOfKilledProcessesGo) {
   EXPECT_EQ(beside(), (std::vector<std::string>{"file", "file.tmp-1-", "file.tmp-notes", "out"}));
 }
 
+TEST_F(Folders, TemporaryFoldersOfKilledProcessesGo) {
+  const auto beside_after_next = [&] {
+    const auto next = TemporaryDirectory::make(folder_->path(), "buda-");
+    return beside().size() - 1;
+  };
+  const pid_t child = ::fork();
+  if (child == 0) {
+    auto made = TemporaryDirectory::make(folder_->path(), "buda-");
+    ::kill(::getpid(), SIGKILL);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(beside().size(), 1u);
+  put_by_hand("buda-notes/mine", "mine");
+  put_by_hand("buda-1x-abcdef/mine", "mine");
+  put_by_hand("other-99999999-abcdef/mine", "mine");
+  const auto living = TemporaryDirectory::make(folder_->path(), "buda-");
+  ASSERT_TRUE(living);
+  EXPECT_EQ(beside().size(), 4u);
+  EXPECT_EQ(beside_after_next(), 4u);
+}
+
 TEST_F(Folders, SignalsLeaveNothing) {
   const pid_t child = ::fork();
   if (child == 0) {
