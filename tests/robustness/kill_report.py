@@ -44,7 +44,23 @@ class Report:
             process.wait(after)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, 9)
-        return process.wait() != 0
+        ended = process.wait() == 0
+        # The tool that it has started may take longer to die, and what it has begun of a call it ends.
+        while self.is_alive(process.pid):
+            time.sleep(0.001)
+        return not ended
+
+    @staticmethod
+    def is_alive(group):
+        stats = pathlib.Path("/proc").glob("[0-9]*/stat")
+        for stat in stats:
+            try:
+                state, _, of = stat.read_text().rpartition(")")[2].split()[:3]
+            except OSError:
+                continue
+            if int(of) == group and state not in "ZX":
+                return True
+        return False
 
     def files(self):
         return {str(p.relative_to(self.folder)): p.read_bytes() for p in self.folder.rglob("*") if p.is_file() and p.name != LIST}
