@@ -7,6 +7,7 @@
 #include <buda/passes/host/cpu_fallback.hpp>
 #include <buda/passes/host/host_part.hpp>
 #include <buda/passes/host/op_words.hpp>
+#include <buda/passes/integers/digit_parts.hpp>
 
 #include <gmock/gmock.h>
 
@@ -65,6 +66,21 @@ void embedding_model(Builder& b) {
   auto table = b.parameter("table", varied({7, 40}));
   auto rows = called(b, "rows", b.op("gather", {table, ids}, {{"dim", std::int64_t{0}}}));
   b.output("y", layer(b, "fc", rows));
+}
+
+// A device that is left to move data is not worth the way to it, unless the host only splits integers for it.
+TEST(CpuFallback, MovementsOfDigitsStay) {
+  for (const bool digits : {true, false}) {
+    Fallback f;
+    const auto build = [digits](Builder& b) {
+      auto x = b.input("x", {37, 40});
+      auto split = called(b, "split", b.op("abs", {x}));
+      graph::put_on_host(b.node(split));
+      if (digits) b.node(split).tags[kDigits] = "1024";
+      b.output("y", called(b, "moved", b.op("transpose", {split}, {{"perm", std::vector<std::int64_t>{1, 0}}})));
+    };
+    EXPECT_EQ(f.chosen(build), digits ? "split" : "split moved");
+  }
 }
 
 // Which look-ups in a table of this type the name means.
