@@ -190,6 +190,7 @@ INSTANTIATE_TEST_SUITE_P(
                     IntegerCase{"scatter_elements", {{997, 13}, {997, 3}, {997, 3}}, DType::i64, kIds, {-13, 12}, putting("none")},
                     IntegerCase{"scatter_elements", {{997, 5}, {991, 2}, {991, 2}}, DType::i32, kSmall, {-5, 4}, putting("add")},
                     IntegerCase{"scatter_elements", {{997, 5}, {997, 2}, {997, 2}}, DType::i32, {-30, 30}, {-3, 4}, putting("mul")},
+                    IntegerCase{"scatter_elements", {{301, 67}, {301, 3}, {301, 3}}, DType::i64, kSmall, {-67, 66}, putting("none")},
                     IntegerCase{"scatter_elements", {{997, 99}, {997, 37}, {997, 37}}, DType::i64, kIds, {0, 98}, putting("max"), false},
                     IntegerCase{"scatter_elements", {{5, 99}, {5, 37}, {5, 37}}, DType::i64, kIds, {0, 98}, putting("add"), false}));
 

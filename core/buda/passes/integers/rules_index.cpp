@@ -54,6 +54,16 @@ bool has_room_for_lines(const IntegerStep& s) {
   return have_room(elements_of(index) / (axis ? std::max<std::int64_t>(index[*axis], 1) : 1));
 }
 
+// Whether a core that makes matrices of lines has to hold more than their kernel has room for: the tiles of all lines, in Float32.
+bool is_crowded(const IntegerStep& s) {
+  constexpr std::int64_t kMaxHeldAtOnce = 280, kTile = 32;
+  const Shape &index = s.type(1).shape, &x = s.type(0).shape;
+  const auto axis = index.axis(s.attrs().integer("dim"));
+  if (!axis) return false;
+  const std::int64_t lines = elements_of(index) / std::max<std::int64_t>(index[*axis], 1);
+  return lines * ((x[*axis] + kTile - 1) / kTile) > kMaxHeldAtOnce;
+}
+
 // Numbers that a product with ones and zeros takes: exact integers, or floats.
 bool movable(const IntegerStep& s, std::size_t input) { return !s.is_whole(input) || s.is_factor(input); }
 
@@ -104,7 +114,8 @@ Exactness gather(IntegerStep& s) {
   return taken(s, {size_along(s)}, axis && *axis + 1 == shape.rank());
 }
 Exactness gather_elements(IntegerStep& s) {
-  if (s.is_whole(0) && !has_room_for_lines(s)) return gathered_by_place(s);
+  const bool is_short = size_along(s) <= kMaxSelections && selects_lines(s) && s.can_split(0);
+  if (s.is_whole(0) && (!has_room_for_lines(s) || (is_crowded(s) && is_short))) return gathered_by_place(s);
   return taken(s, {size_along(s)}, true);
 }
 Exactness gather_nd(IntegerStep& s) {
@@ -194,6 +205,15 @@ Number put_in_turn(NumberBuilder& n, IntegerStep& s, const std::string& reductio
   return n.wrapped(x, type);
 }
 
+// Whether that is exact.
+bool can_put_in_turn(const IntegerStep& s, const std::vector<std::int64_t>& sizes, const Updates& updates) {
+  const IntegerRange range = range_of_put(s, s.attrs().text("reduction"), updates.count), held = range_of_type(s.result().dtype);
+  const bool wraps = dtype_size(s.result().dtype) < 4 && (held + held).within(s.limits().whole());
+  const bool is_comparable = s.is_known(1) || (*std::max_element(sizes.begin(), sizes.end()) <= s.limits().operand && !s.has_digits(1));
+  return s.can_split(0) && s.can_split(2) && is_comparable && updates.count > 0 && updates.count <= kMaxPuts &&
+         (range.inside(held) ? range.within(s.limits().whole()) : wraps);
+}
+
 // An op that puts elements into x.
 Exactness put(IntegerStep& s, const std::vector<std::int64_t>& sizes, const Updates& updates) {
   const std::string reduction = s.attrs().text("reduction");
@@ -205,10 +225,8 @@ Exactness put(IntegerStep& s, const std::vector<std::int64_t>& sizes, const Upda
   const bool is_moved = !updates.by_lines && reduction != "add" && reduction != "mul" &&
                         ((small && !(updates.in_turn && reduction != "none")) || (reduction == "none" && s.can_split(0) && s.can_split(2)));
   if (!is_sum && !is_moved) {
-    const bool wraps = dtype_size(s.result().dtype) < 4 && (held + held).within(s.limits().whole());
-    const bool is_comparable = s.is_known(1) || (*std::max_element(sizes.begin(), sizes.end()) <= s.limits().operand && !s.has_digits(1));
-    const bool in_turn = (reduction != "none" || updates.by_lines) && s.can_split(0) && s.can_split(2) && is_comparable &&
-                         updates.count > 0 && updates.count <= kMaxPuts && (fits ? range.within(s.limits().whole()) : wraps);
+    const bool in_turn = (reduction != "none" || updates.by_lines) && can_put_in_turn(s, sizes, updates);
+    if (!in_turn && updates.by_lines) return s.host(fits ? range : held, kNoRoomForLines);
     if (!in_turn) return s.host(fits ? range : held);
     return s.by_number(fits ? range : held, [&](NumberBuilder& n) { return put_in_turn(n, s, reduction, updates); });
   }
@@ -227,9 +245,13 @@ Exactness put(IntegerStep& s, const std::vector<std::int64_t>& sizes, const Upda
 Exactness scatter_elements(IntegerStep& s) {
   const Shape& index = s.type(1).shape;
   const auto axis = index.axis(s.attrs().integer("dim"));
-  const bool by_lines = s.is_whole(0) && !has_room_for_lines(s);
-  if (by_lines && (!axis || !selects_lines(s))) return s.host(range_of_type(s.result().dtype), kNoRoomForLines);
-  return put(s, {size_along(s)}, axis ? Updates{index[*axis], static_cast<std::int64_t>(*axis), false, by_lines} : Updates{});
+  if (!axis) return put(s, {size_along(s)}, {});
+  Updates updates{index[*axis], static_cast<std::int64_t>(*axis)};
+  if (!s.is_whole(0)) return put(s, {size_along(s)}, updates);
+  const bool has_room = has_room_for_lines(s), is_selected = selects_lines(s);
+  if (!has_room && !is_selected) return s.host(range_of_type(s.result().dtype), kNoRoomForLines);
+  updates.by_lines = !has_room || (is_crowded(s) && is_selected && can_put_in_turn(s, {size_along(s)}, updates));
+  return put(s, {size_along(s)}, updates);
 }
 
 Exactness scatter_nd(IntegerStep& s) {
