@@ -132,6 +132,8 @@ Exactness running_sum(IntegerStep& s) {
   const auto axis = s.type(0).shape.axis(s.attrs().integer("dim"));
   const std::int64_t size = axis ? s.type(0).shape[*axis] : 1;
   const IntegerRange held = range_of_type(s.result().dtype), range = sum_of(s.range(0), size);
+  // Of one element each.
+  if (size == 1 && !s.attrs().boolean("exclusive")) return s.by_value(s.range(0), [&](ops::Builder&) { return s.in(0); });
   if (size < 2 || accumulates(s, range, s.is_moved(0)) || !sums_in_digits(s, range)) return accumulated(s, s.range(0), size, s.is_moved(0));
   return s.by_number(range.inside(held) ? range : held, [&](NumberBuilder& n) { return running(n, s, static_cast<std::int64_t>(*axis)); });
 }
