@@ -198,6 +198,8 @@ TEST_F(Folders, KilledAtAnyTime) {
     Files files = found();
     EXPECT_EQ(files["mine"], "mine");
     files.erase("mine");
+    // The list itself may have been about to be written: what is left of that the next product clears away.
+    std::erase_if(files, [](const auto& file) { return file.first.starts_with(".openbuda-files.json.tmp-"); });
     if (is_whole()) {
       EXPECT_EQ(files, generation(std::stoi(files["part/7"])));
     } else {
