@@ -16,7 +16,7 @@
 namespace buda::passes {
 
 // More selections than these are the host's.
-inline constexpr std::int64_t kMaxSelections = 16;
+inline constexpr std::int64_t kMaxSelections = 32;
 
 // What the note says of the others.
 inline constexpr const char* kNoRoomForLines = "since its lines, of which each is a matrix, are more than cores have room for";

@@ -54,14 +54,17 @@ bool has_room_for_lines(const IntegerStep& s) {
   return have_room(elements_of(index) / (axis ? std::max<std::int64_t>(index[*axis], 1) : 1));
 }
 
-// Whether a core that makes matrices of lines has to hold more than their kernel has room for: the tiles of all lines, in Float32.
+// Whether a core that makes matrices of lines has to hold more than their kernel has room for: the tiles of all lines, in Float32. Lines of
+// another axis than the last are turned around on the way, by a selection that takes each element from a matrix of its own; devices
+// without Float32, whose L1 is smaller, have room for few of those.
 bool is_crowded(const IntegerStep& s) {
-  constexpr std::int64_t kMaxHeldAtOnce = 280, kTile = 32;
+  constexpr std::int64_t kMaxHeldAtOnce = 280, kMaxTurned = 32, kTile = 32;
   const Shape &index = s.type(1).shape, &x = s.type(0).shape;
   const auto axis = index.axis(s.attrs().integer("dim"));
   if (!axis) return false;
   const std::int64_t lines = elements_of(index) / std::max<std::int64_t>(index[*axis], 1);
-  return lines * ((x[*axis] + kTile - 1) / kTile) > kMaxHeldAtOnce;
+  const bool is_small = s.limits().result <= s.limits().operand && *axis + 1 < index.rank();
+  return lines * ((x[*axis] + kTile - 1) / kTile) > (is_small ? kMaxTurned : kMaxHeldAtOnce);
 }
 
 // Numbers that a product with ones and zeros takes: exact integers, or floats.
