@@ -75,6 +75,24 @@ TEST_P(Integers, AreExact) {
 
 constexpr IntegerRange kSmall{-100, 100}, kOperand{-2047, 2047}, kIds{0, 50256}, kLarge{-1000000, 1000000}, kHuge{-2000000000, 2000000000};
 
+// Who reads the low digit only takes the high one along when it goes; others then split the value anew.
+TEST(ExactIntegers, DigitsThatAreGoneAreMadeAnew) {
+  Bench bench;
+  bench.device = wormhole_like();
+  bench.context.decompositions = &plugin_decompositions();
+  Builder b("g");
+  const Edge x = b.input("x", {3, 5}, DType::i16);
+  b.node(x.source).tags[kValueRange] = "0:32767";
+  const Edge turned = b.op("transpose", {x}, {{"perm", Dims{1, 0}}});
+  b.output("narrow", b.op("cast", {turned}, {{"dtype", std::string("I8")}}));
+  b.output("twice", b.op("concatenate", {x, x}, {{"dim", std::int64_t{0}}}));
+  Graph graph = finished(b);
+  const NamedTensors inputs{{"x", numbers_of({0, 32767}, {3, 5}, DType::i16, 7)}};
+  const NamedTensors before = evaluated(graph, inputs);
+  bench.run(kExactIntegers, graph);
+  EXPECT_EQ(evaluated(graph, inputs), before);
+}
+
 INSTANTIATE_TEST_SUITE_P(Compared, Integers,
                          testing::Values(IntegerCase{"equal", {{7, 13}, {13}}, DType::i32, kIds, kIds},
                                          IntegerCase{"less", {{7, 13}, {13}}, DType::i64, kLarge, kLarge},

@@ -26,7 +26,10 @@ IntegerRange Wholes::range(ValueRef value) const {
 
 const Digits* Wholes::digits(ValueRef value) const {
   const auto it = digits_.find(value);
-  return it == digits_.end() ? nullptr : &it->second;
+  if (it == digits_.end()) return nullptr;
+  // With an op that is replaced goes what only it read, as the high digit of what became a narrower type.
+  const bool is_there = graph_.contains(it->second.high.node) && graph_.contains(it->second.low.node);
+  return is_there ? &it->second : nullptr;
 }
 
 const EqualInteger* Wholes::equal(ValueRef number) const {
