@@ -14,8 +14,9 @@ namespace {
 
 using graph::ValueRef;
 
-// Tiles of all comparisons, and of columns that a core makes of lines, where these are in order and where they are not.
-constexpr std::int64_t kMaxTiles = 2048, kMaxHeldInOrder = 96, kMaxHeld = 48;
+// Tiles of all comparisons, and of columns that a core makes of lines, where these are in order and where they are not (of the small L1 of
+// devices without Float32).
+constexpr std::int64_t kMaxTiles = 2048, kMaxHeldInOrder = 96, kMaxHeld = 48, kMaxHeldSmall = 32;
 
 // The axes of a line last, and all others one.
 struct Lines {
@@ -85,7 +86,8 @@ bool has_room_for_ranks(const IntegerStep& s) {
   const Lines lines(s);
   if (lines.size < 1 || lines.count < 1) return false;
   const std::int64_t side = ceil_div<std::int64_t>(lines.size, 32), held = side * lines_of_a_core(lines.count);
-  return side <= kMaxTiles / side / lines.count && held <= (lines.is_last() ? kMaxHeldInOrder : kMaxHeld);
+  const bool is_small = s.limits().result <= s.limits().operand;
+  return side <= kMaxTiles / side / lines.count && held <= (lines.is_last() ? kMaxHeldInOrder : is_small ? kMaxHeldSmall : kMaxHeld);
 }
 
 Exactness top_by_ranks(IntegerStep& s) {
