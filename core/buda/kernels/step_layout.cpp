@@ -309,11 +309,11 @@ bool takes_steps(const Op& op) {
 }
 
 bool reduces_as_they_come(const Op& op) {
-  constexpr std::int64_t kMostHeld = 128;
+  constexpr std::int64_t kMaxHeld = 128;
   const auto& a = op.attributes;
   if (netlist::op_class(op.type) != OpClass::reduce || a.reduce_dim == Dim::z) return false;
   const std::int32_t made = a.reduce_dim == Dim::r ? op.block.ublock_ct : op.block.ublock_rt;
-  return made == 1 && std::int64_t{a.m_k} * a.u_kt > kMostHeld;
+  return made == 1 && std::int64_t{a.m_k} * a.u_kt > kMaxHeld;
 }
 
 std::variant<StepTable, std::string> step_table(const OpCall& call, const std::vector<OperandLayout>& inputs, const OperandLayout& output) {

@@ -1,5 +1,6 @@
 // The cycle model of transfers.
 #include <buda/balance/cost/cost.hpp>
+
 #include <buda/cost/epoch_change.hpp>
 
 #include <algorithm>

@@ -45,13 +45,17 @@ BoundedChip all_chips(const ChoiceSpace& space, BoundedChip chip) {
   return chip;
 }
 
+// Estimates of transfers may be longer than what the simulator takes; kernels are the same.
+UniversalBound bound_of_any_plan(const ChoiceSpace& space, const QueueOptions& queues, const BoundedChip& chip) {
+  return universal_bound(bounded_ops(space, queues, &OpModel::kernel_cycles), all_chips(space, chip));
+}
+
 }  // namespace
 
 double lower_bound_of(const ChoiceSpace& space, const QueueOptions& queues) {
-  std::vector<BoundedOp> ops = bounded_ops(space, queues);
   const BoundedChip chip = bounded_chip(space);
-  const UniversalBound universal = universal_bound(ops, all_chips(space, chip));
-  const ScheduleBound schedule(std::move(ops), chip);
+  const UniversalBound universal = bound_of_any_plan(space, queues, chip);
+  const ScheduleBound schedule(bounded_ops(space, queues), chip);
   return std::max(schedule.cycles() / chips_of(space), universal.cycles());
 }
 
@@ -59,13 +63,12 @@ double gap_above(double cycles, double bound) { return bound > 0 ? three_digits(
 
 void add_bounds(const ChoiceSpace& space, const Choice& choice, const QueueOptions& queues, PlacementReport& report) {
   if (choice.ops.empty()) return;
-  std::vector<BoundedOp> ops = bounded_ops(space, queues);
   const BoundedChip chip = bounded_chip(space);
-  const UniversalBound universal = universal_bound(ops, all_chips(space, chip));
+  const UniversalBound universal = bound_of_any_plan(space, queues, chip);
   report.totals.universal_bound = bound_of(universal.cycles(), report.totals);
   report.totals.universal_bound->limiter = universal.limiter();
   if (!follows_schedule(choice)) return;
-  const ScheduleBound schedule(std::move(ops), chip);
+  const ScheduleBound schedule(bounded_ops(space, queues), chip);
   report.totals.schedule_bound = bound_of(std::max(schedule.cycles() / chips_of(space), universal.cycles()), report.totals);
   add_epoch_bounds(schedule, choice, report);
   if (choice.ops.size() > kMostExplained) return;

@@ -1,7 +1,6 @@
 // Sections of the schedule are taken up from their last op to their first, so that each costs what its ops cost.
 #include <buda/balance/solve/bounds.hpp>
 
-#include <buda/balance/cost/cost.hpp>
 #include <buda/cost/epoch_change.hpp>
 
 #include <algorithm>
@@ -236,14 +235,14 @@ double operand_bytes(const Problem& problem, const OpSpec& spec, std::size_t inp
 
 }  // namespace
 
-std::vector<BoundedOp> bounded_ops(const ChoiceSpace& space, const QueueOptions& queues) {
+std::vector<BoundedOp> bounded_ops(const ChoiceSpace& space, const QueueOptions& queues, double OpModel::*cycles) {
   const Problem& problem = *space.problem;
   std::vector<BoundedOp> out(problem.ops.size());
   for (std::size_t i = 0; i < out.size(); ++i) {
     const OpSpec& spec = problem.ops[i];
     BoundedOp& op = out[i];
     std::vector<CoreCost> choices;
-    for (const OpModel& m : space.models[i].models) choices.push_back({m.cores(), whole_cycles(m.cycles)});
+    for (const OpModel& m : space.models[i].models) choices.push_back({m.cores(), whole_cycles(m.*cycles)});
     op.choices = best_choices(std::move(choices));
     op.begins_epoch = space.overrides[i].epoch_break == true;
     const bool is_output = spec.outputs > 0 && !queues.outputs_on_host;

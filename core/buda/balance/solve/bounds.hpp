@@ -1,8 +1,8 @@
 // Lower bounds of the time that plans can take by the estimate of the placement report (docs/internals/balancing.md, "Bounds").
 //
-// The universal bound holds for every plan: no op occupies fewer cores for fewer cycles than the best of its implementations, and what
-// every plan reads and writes passes through DRAM. The schedule bound holds for plans whose epochs are sections of the schedule: it is the
-// least sum over all cuts, where ops share the chip's cores without regard to shapes, streams and neighbours.
+// The universal bound holds for every plan: no op occupies fewer cores for fewer cycles than the best kernel of its implementations, and
+// what every plan reads and writes passes through DRAM. The schedule bound holds for plans whose epochs are sections of the schedule: it is
+// the least sum over all cuts, where ops share the chip's cores without regard to shapes, streams and neighbours.
 #pragma once
 
 #include <buda/balance/queues/queues.hpp>
@@ -73,8 +73,9 @@ class ScheduleBound {
   std::vector<std::size_t> from_;  // where the last of their epochs begins
 };
 
-// What is known of a problem's ops before any is placed: the implementations among which policies choose.
-std::vector<BoundedOp> bounded_ops(const ChoiceSpace& space, const QueueOptions& queues);
+// What is known of a problem's ops before any is placed: the implementations among which policies choose. `cycles`: those that an
+// implementation takes by the estimate; or by its kernel alone (&OpModel::kernel_cycles), which nothing can be faster than.
+std::vector<BoundedOp> bounded_ops(const ChoiceSpace& space, const QueueOptions& queues, double OpModel::*cycles = &OpModel::cycles);
 BoundedChip bounded_chip(const ChoiceSpace& space);
 
 // Whether the epochs of a choice are sections of the schedule.

@@ -1,7 +1,6 @@
 // Plans, from relaxed epochs to placed ops.
 #include <buda/balance/solve/first_trials.hpp>
 
-#include <buda/balance/cost/cost.hpp>
 #include <buda/balance/queues/queues.hpp>
 #include <buda/balance/solve/queue_times.hpp>
 #include <buda/cost/epoch_change.hpp>

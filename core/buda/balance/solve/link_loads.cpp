@@ -1,7 +1,6 @@
 // Routes of edges as messages, and messages as hops.
 #include <buda/balance/solve/link_loads.hpp>
 
-#include <buda/balance/cost/cost.hpp>
 #include <buda/balance/cost/flow.hpp>
 #include <buda/balance/legalize/edge.hpp>
 #include <buda/balance/legalize/neighbours.hpp>

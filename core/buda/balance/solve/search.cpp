@@ -1,7 +1,6 @@
 // The steps of a search.
 #include <buda/balance/solve/search.hpp>
 
-#include <buda/balance/cost/cost.hpp>
 #include <buda/balance/solve/epoch_search.hpp>
 #include <buda/balance/solve/even_channels.hpp>
 #include <buda/balance/solve/moved_cuts.hpp>

@@ -1,7 +1,6 @@
 // Searches beside each other, and the best of what they find.
 #include <buda/balance/solve/spread.hpp>
 
-#include <buda/balance/cost/cost.hpp>
 #include <buda/balance/solve/even_channels.hpp>
 #include <buda/balance/solve/search.hpp>
 #include <buda/balance/solve/try_all.hpp>

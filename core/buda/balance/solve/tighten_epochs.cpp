@@ -1,7 +1,6 @@
 // Trial placements of one epoch after the other.
 #include <buda/balance/solve/tighten_epochs.hpp>
 
-#include <buda/balance/cost/cost.hpp>
 #include <buda/cost/epoch_change.hpp>
 
 #include <algorithm>

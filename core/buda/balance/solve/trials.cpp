@@ -1,7 +1,6 @@
 // Ratings of choices.
 #include <buda/balance/solve/trials.hpp>
 
-#include <buda/balance/cost/cost.hpp>
 #include <buda/balance/queues/dram.hpp>
 #include <buda/balance/queues/queues.hpp>
 #include <buda/balance/solve/moved_queues.hpp>

@@ -52,13 +52,11 @@ constexpr std::int64_t kSide = graph::kTileSide;
 // Numbers that a sum with equal factors adds up at its end: a step along c, one of its two groups along r. There they are the right
 // operand, of which a phase reads fewer bits, so that the other phase adds more, and rounds.
 constexpr std::int64_t last_terms(bool along_c) { return along_c ? kTermsOfStep : kTermsOfStep / 2; }
-// And those that lie in one group where their order is free: a step, which makes a stage less of larger sums.
-constexpr std::int64_t kOrderedTerms = 16;
 // Numbers that one of the next stage is made of, at most: a few steps, each of which rounds. For the last stage twice as many.
 constexpr std::int64_t kTermsOfColumn = 32;
 // Tiles of a part of a product: few where there are few in all.
 constexpr std::int64_t kTilesOfPart = 4;
-// Of larger results parts are added up one after the other, so many at a time.
+// Tiles of a result whose parts are put in order at most; of larger ones they are added up one after the other, so many at a time.
 constexpr std::int64_t kMaxOrderedTiles = 64;
 constexpr std::int64_t kAddedAtOnce = 16;
 
@@ -269,18 +267,18 @@ Tensor order_of_members(std::int64_t batches, std::int64_t of_batch, std::int64_
   for (std::int64_t b = 0; b < batches; ++b)
     for (std::int64_t q = 0; q < sums; ++q)
       for (std::int64_t row = 0; row < rows; ++row)
-        for (std::int64_t m = 0; m < kOrderedTerms; ++m) {
+        for (std::int64_t m = 0; m < kTermsOfStep; ++m) {
           const std::int64_t member = q * at_once + m;
           const bool is_there = m < at_once && member < of_batch;
           picks.push_back(is_there ? static_cast<std::int32_t>((b * of_batch + member) * rows + row + 1) : 0);
         }
-  return Tensor(Shape{batches * sums * tile_rows, kSide * kOrderedTerms}, std::move(picks));
+  return Tensor(Shape{batches * sums * tile_rows, kSide * kTermsOfStep}, std::move(picks));
 }
 
 // As many for each stage: errors of all stages but the last are averaged.
 std::int64_t members_of_sum(std::int64_t members) {
   std::int64_t stages = 1;
-  for (std::int64_t most = kOrderedTerms; most < members; most *= kOrderedTerms) ++stages;
+  for (std::int64_t most = kTermsOfStep; most < members; most *= kTermsOfStep) ++stages;
   return static_cast<std::int64_t>(std::ceil(std::pow(static_cast<double>(members), 1.0 / static_cast<double>(stages)) - 1e-9));
 }
 
@@ -312,9 +310,9 @@ NodeId sum_tile_by_tile(Splitter& s, Edge x, std::int64_t group, const AttrMap& 
 // By steps that add up what lies in one group, and round once.
 NodeId sum_by_steps(Splitter& s, Edge x, std::int64_t group, const AttrMap& packs) {
   const Shape from = s.shape(x);
-  const std::int64_t batches = from[1] / group, tile_rows = from[2] / kSide, length = kSide * kOrderedTerms;
+  const std::int64_t batches = from[1] / group, tile_rows = from[2] / kSide, length = kSide * kTermsOfStep;
   std::vector<float> blocks(static_cast<std::size_t>(kSide * length), 0.0f);
-  for (std::int64_t i = 0; i < kSide; ++i) std::fill_n(blocks.begin() + i * length + i * kOrderedTerms, kOrderedTerms, 1.0f);
+  for (std::int64_t i = 0; i < kSide; ++i) std::fill_n(blocks.begin() + i * length + i * kTermsOfStep, kTermsOfStep, 1.0f);
   if (from[1] > 1) x.tms.push_back(Tm::vstack(from[1]));
   for (;;) {
     const std::int64_t sums = ceil_div(group, members_of_sum(group)), at_once = ceil_div(group, sums), slices = batches * sums * tile_rows;

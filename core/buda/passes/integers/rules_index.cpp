@@ -435,7 +435,7 @@ std::pair<Digits, ValueRef> largest_integers(ops::Builder& b, DigitBuilder& d, I
 }
 
 // As many as the decomposition of floats takes one after the other (plugin `index`), and where ranks take fewer ops.
-constexpr std::int64_t kMaxTop = 32, kFewTop = 8;
+constexpr std::int64_t kMaxTop = 32, kMaxTopInTurn = 8;
 
 Exactness topk(IntegerStep& s) {
   const std::int64_t n = size_along(s), k = s.attrs().integer("k");
@@ -445,7 +445,7 @@ Exactness topk(IntegerStep& s) {
   if (!s.is_whole(0)) return is_read && n > s.limits().operand ? Exactness::host : Exactness::stays;
   s.say(s.range(0));
   if (n < 1 || n > s.limits().moved() || k < 1 || !s.can_split(0)) return Exactness::host;
-  if (k > kFewTop && has_room_for_ranks(s)) return top_by_ranks(s);
+  if (k > kMaxTopInTurn && has_room_for_ranks(s)) return top_by_ranks(s);
   if (k > kMaxTop) return Exactness::host;
   return s.by_pair(s.range(0), places, [&](ops::Builder& b, DigitBuilder& d) { return largest_integers(b, d, s); });
 }
