@@ -1,0 +1,172 @@
+// The walk from the seeds back to what is wanted.
+#include <buda/autograd/differentiate.hpp>
+
+#include <buda/autograd/rules/rules.hpp>
+#include <buda/base/text.hpp>
+#include <buda/graph/editor.hpp>
+#include <buda/graph/graph.hpp>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace buda::autograd {
+
+using graph::Edge;
+using graph::Graph;
+using graph::Node;
+using graph::NodeId;
+using graph::ValueRef;
+
+std::int64_t Backward::axis(std::string_view attr) {
+  const std::int64_t dim = attrs().integer(attr);
+  return dim < 0 ? dim + static_cast<std::int64_t>(in(0).shape().rank()) : dim;
+}
+
+namespace {
+
+constexpr std::string_view kPrefix = "grad.";
+
+class Engine {
+ public:
+  Engine(Graph& graph, std::span<const Seed> seeds, std::span<const ValueRef> wanted) : graph_(graph), seeds_(seeds), wanted_(wanted) {}
+
+  Result<std::vector<ValueRef>> run() {
+    const std::vector<NodeId> order = graph_.topological_order();
+    find_active(order);
+    for (const Seed& seed : seeds_) gradients_[seed.value] = seed.gradient;
+    for (auto it = order.rbegin(); it != order.rend(); ++it)
+      if (is_active(*it) && graph_.node(*it).is_op() && has_gradient(*it)) BUDA_TRY(visit(*it));
+    if (!failure_.empty()) return failure_;
+    std::vector<ValueRef> out;
+    for (const ValueRef& value : wanted_) {
+      auto found = gradients_.find(value);
+      out.push_back(found == gradients_.end() ? ValueRef() : found->second);
+      name_gradient(value);
+    }
+    return out;
+  }
+
+ private:
+  // Nodes that depend on a wanted value through floating-point numbers, and ops for which that makes a difference.
+  void find_active(const std::vector<NodeId>& order) {
+    active_.assign(graph_.id_bound(), 0);
+    for (const ValueRef& value : wanted_) active_[value.node.index()] = 1;
+    for (NodeId id : order) {
+      const Node& n = graph_.node(id);
+      if (!n.is_op() || active_[id.index()] != 0) continue;
+      const GradientRule* rule = find_rule(n.op());
+      if (rule != nullptr && rule->rule == nullptr) continue;
+      const auto passes = [&](const Edge& edge) { return is_active(edge.source.node) && is_float(graph_.type(edge.source)->dtype); };
+      active_[id.index()] = std::any_of(n.inputs().begin(), n.inputs().end(), passes) ? 1 : 0;
+    }
+  }
+  bool is_active(NodeId id) const { return id.index() < active_.size() && active_[id.index()] != 0; }
+
+  bool has_gradient(NodeId id) const {
+    auto it = gradients_.lower_bound(ValueRef(id, 0));
+    return it != gradients_.end() && it->first.node == id;
+  }
+
+  Result<void> visit(NodeId id) {
+    const Node& n = graph_.node(id);
+    const GradientRule* rule = find_rule(n.op());
+    if (rule == nullptr) return miss(n);
+    const ops::OpDef* def = ops::standard_ops().find(graph::Level::tensor, n.op());
+    if (def == nullptr) return miss(n);
+    graph::GraphEditor editor(graph_, id);
+    ops::Builder builder(editor);
+    std::vector<Term> incoming;
+    for (std::uint32_t port = 0; port < n.outputs.size(); ++port) {
+      auto found = gradients_.find(ValueRef(id, port));
+      name_gradient(ValueRef(id, port));
+      incoming.push_back(found == gradients_.end() ? Term() : Term(builder, found->second));
+    }
+    if (!incoming[0].valid()) return miss(n);
+    std::vector<bool> wanted;
+    for (const Edge& edge : n.inputs()) wanted.push_back(is_active(edge.source.node) && is_float(graph_.type(edge.source)->dtype));
+    const std::vector<Edge> inputs = n.inputs();
+    Backward backward(builder, n, *def, std::move(incoming), std::move(wanted));
+    rule->rule(backward);
+    if (backward.refusal()) {
+      failure_.add(at_node(n, *backward.refusal()));
+      return success();
+    }
+    BUDA_TRY(builder.status());
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (backward.given()[i].valid()) add(inputs[i].source, backward.given()[i]);
+    return builder.status();
+  }
+
+  void add(ValueRef value, const Term& gradient) {
+    Term part = summed_to(gradient, graph_.type(value)->shape);
+    auto [found, is_new] = gradients_.emplace(value, part.value());
+    if (is_new) return;
+    const Term before(part.builder(), found->second);
+    found->second = (before + part).value();
+  }
+
+  // Once it is complete. A value that is the gradient of several nodes is called after the last of them to be complete.
+  void name_gradient(ValueRef value) {
+    auto found = gradients_.find(value);
+    if (found == gradients_.end() || !found->second.valid() || found->second.node.index() < active_.size()) return;
+    const std::string& name = graph_.node(found->second.node).name();
+    if (name.starts_with(kPrefix)) return;
+    graph_.rename(found->second.node,
+                  graph_.fresh_name(cat(kPrefix, graph_.node(value.node).name(), value.port == 0 ? "" : cat('.', value.port))));
+  }
+
+  static Diagnostic at_node(const Node& n, Diagnostic d) {
+    d.message = cat("the gradient of op '", n.name(), "' (", n.op(), ") cannot be computed: ", d.message);
+    d.node = n.name();
+    d.loc = n.loc;
+    return d;
+  }
+
+  // Users on a shortest way to a seed.
+  std::string way_to_seed(NodeId id) const {
+    std::map<NodeId, NodeId> next;
+    std::vector<NodeId> pending{id};
+    next.emplace(id, NodeId());
+    for (std::size_t i = 0; i < pending.size(); ++i) {
+      const NodeId at = pending[i];
+      if (std::any_of(seeds_.begin(), seeds_.end(), [&](const Seed& s) { return s.value.node == at; })) return text_of_way(at, next);
+      for (const graph::Use& use : graph_.users(at))
+        if (is_active(use.node) && next.emplace(use.node, at).second) pending.push_back(use.node);
+    }
+    return "";
+  }
+  std::string text_of_way(NodeId seed, const std::map<NodeId, NodeId>& next) const {
+    std::vector<std::string> names;
+    for (NodeId at = seed; at.valid(); at = next.at(at)) names.push_back(graph_.node(at).name());
+    constexpr std::size_t kMaxNamed = 8;
+    if (names.size() > kMaxNamed) names.erase(names.begin() + kMaxNamed / 2, names.end() - kMaxNamed / 2 + 1);
+    if (names.size() == kMaxNamed - 1) names.insert(names.begin() + kMaxNamed / 2, "...");
+    return join(names, " <- ");
+  }
+
+  Result<void> miss(const Node& n) {
+    Diagnostic d = input_error("AG001", n.loc, cat("op '", n.name(), "' (", n.op(), ") has no gradient rule"));
+    d.node = n.name();
+    d.notes.push_back({{}, cat("the loss depends on it: ", way_to_seed(n.id()))});
+    d.hint = "--frozen with a regular expression of the parameters before it leaves them as they are";
+    failure_.add(std::move(d));
+    return success();
+  }
+
+  Graph& graph_;
+  std::span<const Seed> seeds_;
+  std::span<const ValueRef> wanted_;
+  std::vector<char> active_;  // by id of a node that was there before
+  std::map<ValueRef, ValueRef> gradients_;
+  Failure failure_;
+};
+
+}  // namespace
+
+Result<std::vector<ValueRef>> differentiate(Graph& graph, std::span<const Seed> seeds, std::span<const ValueRef> wanted) {
+  return Engine(graph, seeds, wanted).run();
+}
+
+}  // namespace buda::autograd

@@ -1,0 +1,28 @@
+// Reverse-mode differentiation of a graph at tensor level: nodes that compute gradients are added to it.
+//
+// The nodes from a wanted value to a seed are walked backwards. Each has a rule (rules/) that gives gradients of its inputs from those of
+// its results; those of a value with several uses are added, and what was broadcast is summed again. Values that are no floating-point
+// numbers end the way. The gradient of node N is called grad.N.
+#pragma once
+
+#include <buda/diag/result.hpp>
+#include <buda/graph/fwd.hpp>
+#include <buda/graph/node_id.hpp>
+
+#include <span>
+#include <vector>
+
+namespace buda::autograd {
+
+// A value from which gradients come, and its own: a value of the same shape and type.
+struct Seed {
+  graph::ValueRef value;
+  graph::ValueRef gradient;
+};
+
+// The gradients of `wanted`, in their order; an invalid one where no seed depends on the value. The graph's types must be known. AG001: an
+// op on the way has no rule; all such ops are told, with their way to the seed. AG003: a rule cannot serve this node.
+Result<std::vector<graph::ValueRef>> differentiate(graph::Graph& graph, std::span<const Seed> seeds,
+                                                   std::span<const graph::ValueRef> wanted);
+
+}  // namespace buda::autograd
