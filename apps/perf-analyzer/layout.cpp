@@ -13,8 +13,8 @@ using screen::wrapped;
 namespace {
 
 constexpr std::size_t kGap = 2;
-constexpr std::size_t kLeastRows = 3;  // of the table, before its heading gets more lines
-constexpr std::size_t kLeastName = 12;
+constexpr std::size_t kMinRows = 3;  // of the table, before its heading gets more lines
+constexpr std::size_t kMinName = 12;
 
 // Each column begins at a stop, and one that is wider than the window has further ones; none lies behind the first from which the rest
 // fits.
@@ -40,14 +40,14 @@ std::vector<std::size_t> stops_of(const std::vector<std::size_t>& widths, std::s
 }  // namespace
 
 Layout layout_of(const Run& run, const View& view, Size size) {
-  const std::size_t name_length = view.full_names ? 0 : std::min(kNameLength, std::max(2 * size.columns / 5, kLeastName));
+  const std::size_t name_length = view.full_names ? 0 : std::min(kNameLength, std::max(2 * size.columns / 5, kMinName));
   Layout out{table_of(run, view.epoch, name_length), {}, {}, 0, 0, {}, 0};
   for (std::size_t c = 0; c < out.table.columns.size(); ++c) out.widths.push_back(out.table.width(c));
   // A title, the names of the columns and the keys take a line each.
   const std::size_t lines = size.rows - std::min<std::size_t>(size.rows, 3);
   for (const std::string& text : out.table.heading)
     for (std::string& line : wrapped(text, size.columns))
-      if (out.heading.size() + kLeastRows < lines) out.heading.push_back(std::move(line));
+      if (out.heading.size() + kMinRows < lines) out.heading.push_back(std::move(line));
   out.rows = lines - out.heading.size();
   out.fixed = view.full_names ? 0 : std::min(out.widths[0] + kGap, size.columns);
   out.stops = stops_of(out.widths, view.full_names ? 0 : 1, std::max<std::size_t>(size.columns - out.fixed, 1));
@@ -68,7 +68,8 @@ std::vector<std::string> help_lines(const Table& table, bool of_ops, std::size_t
       "scroll. H: this help. Q: end.");
   add("");
   add("The speed by the slowest ops is what the run would reach if all pipelines were full all the time and no op waited for another one; "
-      "that the run is much slower than that is a sign of forks whose branches wait for each other, or of few inputs in an execution. A pipeline "
+      "that the run is much slower than that is a sign of forks whose branches wait for each other, or of few inputs in an execution. A "
+      "pipeline "
       "is taken as full from the second half of the inputs on where an execution has 16 or more, else from the second input on.");
   return out;
 }

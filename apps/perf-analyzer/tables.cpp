@@ -18,7 +18,7 @@ namespace {
 
 using perf::EpochSummary;
 
-constexpr std::size_t kMostInputs = 8;  // that have columns, as in op_perf.csv
+constexpr std::size_t kMaxInputs = 8;  // that have columns, as in op_perf.csv
 
 std::string name_text(std::string_view name, std::size_t length) {
   const std::string text = safe_text(name);
@@ -102,7 +102,8 @@ std::vector<Column> op_columns(std::size_t inputs) {
       {"grid", false, "rows and columns of cores"},
       {"est", false, "cycles of the kernel for one input, as the balancer estimates them"},
       {"kernel", false, "the same in the run, without any waiting"},
-      {"bw_kernel", false, "the same with the waits for tiles on their way while the pipeline is full: what the op takes if all others are fast"},
+      {"bw_kernel", false,
+       "the same with the waits for tiles on their way while the pipeline is full: what the op takes if all others are fast"},
       {"bw problem", true, "which transfers slow the kernel down most, those of an input or the output, and what slows them: NoC or DRAM"},
       {"util", false, "per cent of bw_kernel that the math unit works; marked below 10 of ops that multiply matrices"},
       {"u_kt", false, "tiles of the inner dimension in a block; marked where it is 1 and there are several blocks"}};
@@ -128,7 +129,7 @@ Table op_table(const Run& run, std::size_t number, std::size_t name_length) {
   std::size_t inputs = 0;
   std::vector<std::pair<double, const EpochSummary::Op*>> ops;
   for (const auto& op : epoch.ops) {
-    inputs = std::max(inputs, std::min(op.inputs.size(), kMostInputs));
+    inputs = std::max(inputs, std::min(op.inputs.size(), kMaxInputs));
     ops.emplace_back(perf::bound_cycles(epoch, op), &op);
   }
   std::stable_sort(ops.begin(), ops.end(), [](const auto& a, const auto& b) { return a.first > b.first; });

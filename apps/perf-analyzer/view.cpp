@@ -20,9 +20,9 @@ void go_to(View& view, std::optional<std::size_t> epoch) {
 
 // The number of an epoch, until Enter.
 void press_in_entry(const Run& run, View& view, Key key) {
-  constexpr std::size_t kMostDigits = 9;
+  constexpr std::size_t kMaxDigits = 9;
   std::string& digits = *view.entry;
-  if (key.kind == Kind::character && std::isdigit(static_cast<unsigned char>(key.character)) != 0 && digits.size() < kMostDigits)
+  if (key.kind == Kind::character && std::isdigit(static_cast<unsigned char>(key.character)) != 0 && digits.size() < kMaxDigits)
     digits += key.character;
   if (key.kind == Kind::backspace && !digits.empty()) digits.pop_back();
   if (key.kind == Kind::escape) view.entry.reset();

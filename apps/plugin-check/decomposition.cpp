@@ -52,7 +52,7 @@ class RuleSuite {
   }
 
  private:
-  static constexpr std::size_t kMostSamples = 12;  // of each op that it replaces
+  static constexpr std::size_t kMaxSamples = 12;  // of each op that it replaces
 
   Result<std::unique_ptr<Decomposition>> make() const {
     const plugin::Registries& all = bench_.registries;
@@ -90,7 +90,7 @@ class RuleSuite {
     graph::NodeId id = graph.find("op");
     const std::string& op = graph.node(id).op();
     if (rule.matches(graph, graph.node(id))) samples_.push_back(std::move(graph)), ++found_[op];
-    return found_[op] >= kMostSamples;
+    return found_[op] >= kMaxSamples;
   }
 
   Result<graph::Graph> rewritten(const graph::Graph& sample) const {

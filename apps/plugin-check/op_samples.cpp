@@ -58,7 +58,7 @@ std::vector<graph::Attr> values_of(const AttrDef& def) {
 
 // Attributes to try: the required ones in every combination, then one optional one at a time.
 std::vector<AttrMap> attribute_choices(const OpDef& def) {
-  constexpr std::size_t kMostChoices = 64;
+  constexpr std::size_t kMaxChoices = 64;
   std::vector<AttrMap> out{{}};
   for (const AttrDef& attr : def.attrs) {
     if (attr.standard) continue;
@@ -68,14 +68,14 @@ std::vector<AttrMap> attribute_choices(const OpDef& def) {
         next.push_back(given);
         next.back()[attr.name] = value;
       }
-    if (next.size() > kMostChoices) next.resize(kMostChoices);
+    if (next.size() > kMaxChoices) next.resize(kMaxChoices);
     out = std::move(next);
   }
   const std::size_t required = out.size();
   for (const AttrDef& attr : def.attrs)
     for (std::size_t i = 0; attr.standard && i < required; ++i)
       for (const graph::Attr& value : values_of(attr)) {
-        if (value == *attr.standard || out.size() >= 4 * kMostChoices) continue;
+        if (value == *attr.standard || out.size() >= 4 * kMaxChoices) continue;
         out.push_back(out[i]);
         out.back()[attr.name] = value;
       }
@@ -129,22 +129,22 @@ bool can_be_evaluated(const graph::Graph& g) {
 void for_op_samples(std::string_view name, const std::function<bool(graph::Graph&)>& use) {
   const OpDef* def = ops::standard_ops().find(graph::Level::tensor, name);
   if (def == nullptr) return;
-  constexpr std::uint32_t kMostInputs = 3;
-  constexpr std::size_t kMostTries = 1'500'000;
+  constexpr std::uint32_t kMaxInputs = 3;
+  constexpr std::size_t kMaxTrials = 1'500'000;
   const std::vector<AttrMap> attributes = attribute_choices(*def);
   std::size_t tries = 0;
-  for (std::uint32_t inputs = def->least_inputs; inputs <= std::min(def->most_inputs, std::max(def->least_inputs, kMostInputs)); ++inputs) {
+  for (std::uint32_t inputs = def->least_inputs; inputs <= std::min(def->most_inputs, std::max(def->least_inputs, kMaxInputs)); ++inputs) {
     // Each input has a shape and a type, and is given or known: one digit of a number.
     // Of many inputs all behind the first are alike, as the parameters of a normalization are.
     const std::size_t kinds = shapes().size() * 2 * kTypes.size();
     std::size_t combinations = 1;
-    for (std::uint32_t i = 0; i < (inputs > kMostInputs ? 2 : inputs); ++i) combinations *= kinds;
+    for (std::uint32_t i = 0; i < (inputs > kMaxInputs ? 2 : inputs); ++i) combinations *= kinds;
     for (std::size_t number = 0; number < combinations; ++number) {
       std::vector<Operand> operands(inputs);
       std::size_t rest = number;
       for (std::size_t i = 0; i < operands.size(); ++i) {
         Operand& operand = operands[i];
-        if (inputs > kMostInputs && i >= 2) {
+        if (inputs > kMaxInputs && i >= 2) {
           operand = operands[1];
           continue;
         }
@@ -157,7 +157,7 @@ void for_op_samples(std::string_view name, const std::function<bool(graph::Graph
       }
       if (std::none_of(operands.begin(), operands.end(), [](const Operand& o) { return o.source == Source::input; })) continue;
       for (const AttrMap& attrs : attributes) {
-        if (++tries > kMostTries) return;
+        if (++tries > kMaxTrials) return;
         auto graph = build(*def, operands, attrs);
         if (graph && can_be_evaluated(*graph) && use(*graph)) return;
       }

@@ -16,7 +16,7 @@ namespace {
 using io::Node;
 
 // As many nodes are drawn at once; a larger graph is divided into so many parts, with so many edges between them.
-constexpr std::size_t kMostNodes = 400, kMostParts = 150, kMostEdges = 300;
+constexpr std::size_t kMaxNodes = 400, kMaxParts = 150, kMaxEdges = 300;
 
 Node texts(const std::vector<std::string>& values) {
   Node out = Node::list();
@@ -91,7 +91,7 @@ std::vector<std::size_t> parts_of(const graph::Graph& graph, const std::vector<g
   std::vector<graph::NodeId> ops;
   for (const graph::NodeId id : order)
     if (!graph.node(id).has_value()) ops.push_back(id);
-  const auto parts = graph::parts_of_order(graph, ops, {}, kMostParts, kMostEdges);
+  const auto parts = graph::parts_of_order(graph, ops, {}, kMaxParts, kMaxEdges);
   std::vector<std::size_t> out(order.size(), 0);
   for (std::size_t at = 0; at < ops.size(); ++at) {
     const auto next = std::upper_bound(parts.begins.begin(), parts.begins.end(), at);
@@ -112,7 +112,7 @@ io::Node pass_data(const graph::Graph& graph, const Placement* placement) {
   const auto order = graph.topological_order();
   std::map<graph::NodeId, std::size_t> places;
   for (const graph::NodeId id : order) places.emplace(id, places.size());
-  const auto parts = order.size() > kMostNodes ? parts_of(graph, order, places) : std::vector<std::size_t>{};
+  const auto parts = order.size() > kMaxNodes ? parts_of(graph, order, places) : std::vector<std::size_t>{};
   const auto placed = placement != nullptr ? placed_facts(*placement) : std::map<std::string, Facts>{};
   const auto accuracy = placement != nullptr ? placed_accuracy(*placement) : std::map<std::string, runtime::OpAccuracy>{};
   Node nodes = Node::list();

@@ -80,9 +80,9 @@ Facts op_facts(const Placement& placement, const balance::ReportOp& op, const Ne
 GridShape occupied(const balance::ReportOp& op) { return op.transposed ? GridShape{op.grid.cols, op.grid.rows} : op.grid; }
 
 // No chip is as large; the page draws every place of the grid.
-constexpr std::int32_t kMostSide = 256;
+constexpr std::int32_t kMaxSide = 256;
 
-bool is_on_a_chip(std::int32_t at, std::int32_t size) { return at >= 0 && size >= 1 && at < kMostSide && size <= kMostSide - at; }
+bool is_on_a_chip(std::int32_t at, std::int32_t size) { return at >= 0 && size >= 1 && at < kMaxSide && size <= kMaxSide - at; }
 
 Result<void> check_places(const balance::PlacementReport& report, const std::string& path) {
   for (const balance::ReportEpoch& epoch : report.epochs)
@@ -92,7 +92,7 @@ Result<void> check_places(const balance::PlacementReport& report, const std::str
       Diagnostic d = input_error(
           "RY003", {path},
           cat("op '", op.name, "' has ", pair_text(shape.rows, shape.cols), " cores from ", pair_text(op.grid_loc.row, op.grid_loc.col),
-              " on; legal are 1 to ", kMostSide, " rows and columns from [0, 0] on"));
+              " on; legal are 1 to ", kMaxSide, " rows and columns from [0, 0] on"));
       d.node = op.name;
       return d;
     }

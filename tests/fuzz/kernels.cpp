@@ -22,7 +22,7 @@ using namespace buda;
 
 constexpr std::size_t kL1 = 128 * 1024;
 constexpr std::array<std::uint32_t, tensix::kThreads> kEntries = {0x1000, 0x2000, 0x3000};
-constexpr std::uint32_t kMostOfThread = 0x1000;  // bytes of a program
+constexpr std::uint32_t kMaxPerThread = 0x1000;  // bytes of a program
 // Calls of advance, each of which lets an endless loop execute 2,000 instructions. Most programs that go wrong at all do so in the first.
 constexpr int kCalls = 8;
 
@@ -85,7 +85,7 @@ void run(tensix::Core& core, const std::array<std::uint32_t, tensix::kThreads>& 
   tensix::Core& core = empty_core();
   core.checks.on = text[0] % 2 == 0;
   for (std::uint32_t at : kEntries)
-    std::memcpy(core.l1().data() + at, text.data() + 1, std::min<std::size_t>(text.size() - 1, kMostOfThread));
+    std::memcpy(core.l1().data() + at, text.data() + 1, std::min<std::size_t>(text.size() - 1, kMaxPerThread));
   run(core, kEntries);
 }
 
@@ -101,7 +101,7 @@ void run(tensix::Core& core, const std::array<std::uint32_t, tensix::kThreads>& 
     std::uint32_t word;
     std::memcpy(&word, text.data() + i + 1, 4);
     const std::size_t thread = what % 4;
-    if (thread < tensix::kThreads && ends[thread] - kEntries[thread] < kMostOfThread - 4) {
+    if (thread < tensix::kThreads && ends[thread] - kEntries[thread] < kMaxPerThread - 4) {
       core.set_word(ends[thread], isa::in_program(word));
       ends[thread] += 4;
     } else if (thread == tensix::kThreads) {

@@ -25,7 +25,7 @@ std::variant<Gather, MapError> Gather::make(const TileShape& producer, const net
   g.transposed_ = maps.transposes();
   g.identity_ = !maps.unpad && !maps.pad && maps.tms.empty();
   if (g.identity_) return g;
-  if (g.shape_.volume() > kMostTiles) return MapError{0, cat("the result has ", g.shape_.volume(), " tiles, more than ", kMostTiles)};
+  if (g.shape_.volume() > kMaxTiles) return MapError{0, cat("the result has ", g.shape_.volume(), " tiles, more than ", kMaxTiles)};
 
   bool in_place = g.shape_ == producer && !g.transposed_;
   for (std::int64_t t = 0; t < g.shape_.t; ++t) {

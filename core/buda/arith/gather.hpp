@@ -18,9 +18,9 @@ namespace buda::arith {
 // leave every tile in its place.
 class Gather {
  public:
-  // Fails as netlist::TileMap does, and when the result would have more than kMostTiles tiles.
+  // Fails as netlist::TileMap does, and when the result would have more than kMaxTiles tiles.
   static std::variant<Gather, netlist::MapError> make(const netlist::TileShape& producer, const netlist::EdgeMaps& maps);
-  static constexpr std::int64_t kMostTiles = std::int64_t{1} << 26;  // 256 GB of float32
+  static constexpr std::int64_t kMaxTiles = std::int64_t{1} << 26;  // 256 GB of float32
 
   const netlist::TileShape& shape() const { return shape_; }
   bool identity() const { return identity_; }

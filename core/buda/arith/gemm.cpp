@@ -73,13 +73,13 @@ class PanelMemory {
     return memory_.get();
   }
   void release() {
-    if (size_ <= kMostKept) return;
+    if (size_ <= kMaxKeptElements) return;
     memory_.reset();
     size_ = 0;
   }
 
  private:
-  static constexpr std::size_t kMostKept = std::size_t{1} << 24;  // 64 MB
+  static constexpr std::size_t kMaxKeptElements = std::size_t{1} << 24;  // 64 MB
   std::unique_ptr<float[]> memory_;
   std::size_t size_ = 0;
 };

@@ -196,7 +196,7 @@ Value run_matmul_floats(const OpCall& call) {
 }
 
 // Mode::bits: sums begin with the bias, and saturate. Where no sum can come to an end, all orders give the same.
-constexpr std::int64_t kMostOfProduct = 127 * 127;
+constexpr std::int64_t kMaxDigitProduct = 127 * 127;
 
 // A sum that may: 16 products of a phase after the other, as the matrix unit adds them (numerics/integers.hpp).
 std::int32_t sum_in_steps(std::int32_t sum, const std::int32_t* left, const std::int32_t* right, std::size_t k, std::size_t stride) {
@@ -219,7 +219,7 @@ void sum_large_ones(const OpCall& call, const std::vector<std::int32_t>& begin, 
   const Value& a = *call.inputs[0];
   const Value& b = *call.inputs[1];
   const std::size_t m = a.rows(), k = a.cols(), n = b.cols(), z = static_cast<std::size_t>(summed(call.op));
-  const std::int64_t most = kMostOfProduct * static_cast<std::int64_t>(k * z);
+  const std::int64_t most = kMaxDigitProduct * static_cast<std::int64_t>(k * z);
   for (std::size_t i = 0; i < out.size(); ++i) {
     if (std::abs(std::int64_t{begin[i]}) + most <= numerics::kLargestInteger) continue;
     const std::size_t t = i / (m * n), row = i / n % m, col = i % n;

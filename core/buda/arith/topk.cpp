@@ -117,8 +117,8 @@ void merge_words(WordItem* run, std::size_t length, bool descending) {
 }
 
 std::int32_t stored_key(std::int32_t key) {
-  constexpr std::int32_t kLeastWithExponent = 1 << 23;
-  return key >= kLeastWithExponent || key < -kLeastWithExponent ? key : key < 0 ? -1 : 0;
+  constexpr std::int32_t kMinWithExponent = 1 << 23;
+  return key >= kMinWithExponent || key < -kMinWithExponent ? key : key < 0 ? -1 : 0;
 }
 
 void sort_words(WordItem* run, bool descending) {

@@ -23,7 +23,7 @@ namespace stdfs = std::filesystem;
 // As the Cache Directory Tagging Specification has it.
 constexpr std::string_view kTag = "Signature: 8a477f597d28d172789f06886806bc55\n# A store of OpenBuda: `buda cache clear` empties it.\n";
 // What is kept of one key: models and device files go back and forth between a few states.
-constexpr std::size_t kMostMakings = 8;
+constexpr std::size_t kMaxBuilds = 8;
 
 // A new one each time: a file system does not overwrite what was read through it, and entries are read, then written.
 std::unique_ptr<io::FileSystem> disk() { return io::make_real_file_system(); }
@@ -156,7 +156,7 @@ Result<void> keep(const std::string& store, const std::string& key, const std::s
   Entry entry = read_entry(entry_path(store, key));
   std::erase_if(entry.makings, [&](const Making& m) { return m.inputs == making.inputs; });
   entry.makings.insert(entry.makings.begin(), std::move(making));
-  if (entry.makings.size() > kMostMakings) entry.makings.resize(kMostMakings);
+  if (entry.makings.size() > kMaxBuilds) entry.makings.resize(kMaxBuilds);
   return disk()->write(entry_path(store, key), io::json_pretty(schema::write(entry)));
 }
 

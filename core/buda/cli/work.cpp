@@ -10,9 +10,9 @@
 namespace buda::cli {
 namespace {
 
-constexpr std::size_t kBarWidth = 30, kLeastBar = 5;
+constexpr std::size_t kBarWidth = 30, kMinBar = 5;
 // A pace that was measured for a shorter time would jump.
-constexpr double kLeastSeconds = 0.5;
+constexpr double kMinSeconds = 0.5;
 
 // "45 s", "2 min 05 s", "3 h 20 min".
 std::string duration_text(double seconds) {
@@ -41,7 +41,7 @@ void Work::at(std::string_view stage, std::size_t done, std::size_t total, doubl
 }
 
 std::optional<double> Work::seconds_left(double now) const {
-  if (total_ == 0 || done_ <= first_done_ || now - first_time_ < kLeastSeconds) return std::nullopt;
+  if (total_ == 0 || done_ <= first_done_ || now - first_time_ < kMinSeconds) return std::nullopt;
   return (now - first_time_) / static_cast<double>(done_ - first_done_) * static_cast<double>(total_ - std::min(done_, total_));
 }
 
@@ -56,7 +56,7 @@ std::string Work::bar(double now, std::size_t columns) const {
   const std::size_t rest = stage_.size() + count.size() + 4;
   const std::size_t width = columns > rest ? std::min(columns - rest, kBarWidth) : 0;
   std::string out = stage_ + ' ';
-  if (total_ > 0 && width >= kLeastBar) {
+  if (total_ > 0 && width >= kMinBar) {
     const std::size_t full = width * std::min(done_, total_) / total_;
     out += cat('[', std::string(full, '='), std::string(width - full, ' '), "] ");
   }

@@ -70,9 +70,9 @@ void declare(schema::OptionSet& set, BalancerOptions& o) {
   set.family("queue.", balance::kQueuePlaceForm, o.queues, "the channel of DRAM of a queue (PyBuda's place_queue_to_chip_dram)");
   set.integer("microbatch", o.microbatch, "N", "batches of the model that every epoch processes before the next one begins")
       .known_as("microbatch_size")
-      .range(1, static_cast<double>(balance::kMostEntries / 2));
+      .range(1, static_cast<double>(balance::kMaxEntries / 2));
   set.integer("queue-entries", o.queue_entries, "N", "capacity of the host's queues in batches of the model")
-      .range(1, static_cast<double>(balance::kMostEntries));
+      .range(1, static_cast<double>(balance::kMaxEntries));
 }
 
 }  // namespace buda::compiler

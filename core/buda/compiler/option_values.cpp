@@ -44,7 +44,7 @@ bool collect_names(const io::Node& n, std::vector<std::string>& out) {
   return true;
 }
 
-constexpr std::int64_t kMostInputs = 1000;
+constexpr std::int64_t kMaxInputs = 1000;
 
 std::optional<FractureAxis> axis_of(const io::Node& axis, const io::Node& factor) {
   FractureAxis out;
@@ -86,7 +86,7 @@ Result<std::vector<BufferRequest>> queue_requests(const std::string& text) {
     const auto& items = node.items();
     bool sound = node.is_list() && (items.size() == 2 || items.size() == 3) && is_name(items[0]) && is_name(items[1]);
     auto input = sound && items.size() == 3 ? number(items[2]) : std::nullopt;
-    if (!sound || (items.size() == 3 && (!input || *input < 0 || *input > kMostInputs))) return wrong(text, kForm);
+    if (!sound || (items.size() == 3 && (!input || *input < 0 || *input > kMaxInputs))) return wrong(text, kForm);
     out.push_back({BufferKind::queue, items[0].text(), {items[1].text()}, {}, "insert-queues"});
     if (input) out.back().operand = static_cast<std::uint32_t>(*input);
   }

@@ -23,11 +23,11 @@ enum class Side : std::int32_t { down, right, up, left };
 
 bool is_cluster_path(const std::string& name) { return name.find('/') != std::string::npos || name.ends_with(".yaml"); }
 
-constexpr std::int32_t kMostChips = 4096;
+constexpr std::int32_t kMaxChips = 4096;
 
 Result<void> check(const Cluster& cluster, const DeviceDescriptor& device, const SourceLoc& loc) {
   auto is_end = [&](std::int32_t chip, std::int32_t channel) {
-    return chip >= 0 && chip < kMostChips && channel >= 0 && static_cast<std::size_t>(channel) < device.eth.size();
+    return chip >= 0 && chip < kMaxChips && channel >= 0 && static_cast<std::size_t>(channel) < device.eth.size();
   };
   std::set<std::pair<std::int32_t, std::int32_t>> taken;
   for (const EthLink& l : cluster.links) {

@@ -27,7 +27,7 @@ Result<std::unique_ptr<FunctionalDevice>> FunctionalDevice::make(const runtime::
 }
 
 // Entries of all queues together: a gigabyte of empty ones.
-constexpr std::int64_t kMostSlots = std::int64_t{1} << 26;
+constexpr std::int64_t kMaxSlots = std::int64_t{1} << 26;
 
 Result<void> FunctionalDevice::prepare() {
   BUDA_ASSIGN(vm_, netlist::ProgramVm::make(m_.netlist));
@@ -36,10 +36,10 @@ Result<void> FunctionalDevice::prepare() {
   for (std::size_t q = 0; q < m_.netlist.queues.size(); ++q) {
     const Queue& queue = m_.netlist.queues[q];
     slots += std::max(queue.entries, 0);
-    if (slots > kMostSlots) {
+    if (slots > kMaxSlots) {
       Diagnostic d = input_error("GD007", queue.places.self.line == 0 ? SourceLoc{m_.netlist.file} : m_.netlist.loc(queue.places.self),
                                  cat("queue '", queue.name, "' has ", queue.entries, " entries, which makes ", slots,
-                                     " with the queues before it; this target keeps at most ", kMostSlots));
+                                     " with the queues before it; this target keeps at most ", kMaxSlots));
       d.node = queue.name;
       d.hint = "give the queue fewer entries: it needs as many as inputs are pushed before they are read";
       return d;

@@ -22,7 +22,7 @@ namespace buda::graph {
 namespace {
 
 // A spelling hint compares the word with every name of the file, so only the first few mistakes get one.
-constexpr int kMostHints = 10;
+constexpr int kMaxHints = 10;
 
 Diagnostic at(Diagnostic d, const SourceLoc& loc) {
   if (d.loc.file.empty()) d.loc = loc;
@@ -93,7 +93,7 @@ class GraphReader {
   }
 
   std::string did_you_mean(const std::string& word, const std::vector<std::string>& names) {
-    if (hints_given_ >= kMostHints) return "";
+    if (hints_given_ >= kMaxHints) return "";
     ++hints_given_;
     auto near = nearest_word(word, names);
     return near ? cat("did you mean '", *near, "'?") : "";

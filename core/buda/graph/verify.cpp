@@ -97,8 +97,8 @@ class Verifier {
   }
 
   void check_type(const Node& n, const ValueType& type, const std::string& what) {
-    if (type.shape.rank() > kMostAxes) {
-      report(n, "GR012", cat(what, " has ", type.shape.rank(), " axes; at most ", kMostAxes, " are allowed"));
+    if (type.shape.rank() > kMaxAxes) {
+      report(n, "GR012", cat(what, " has ", type.shape.rank(), " axes; at most ", kMaxAxes, " are allowed"));
     } else if (!tensor_bytes(type.dtype, type.shape)) {
       report(n, "GR012", cat(what, ' ', type.text(), " is impossible: sizes must not be negative, and all bytes must fit in 63 bits"));
     } else if (is_device(n)) {
@@ -161,14 +161,14 @@ class Verifier {
   }
 
   void report_cycle(const std::vector<NodeId>& walk, NodeId entry) {
-    constexpr std::size_t kMostNamed = 8;
+    constexpr std::size_t kMaxNamed = 8;
     std::vector<std::string> names;
     bool inside = false;
     for (NodeId id : walk) {
       inside = inside || id == entry;
-      if (inside && id != entry && names.size() < kMostNamed) names.push_back(cat('\'', graph_.node(id).name(), '\''));
+      if (inside && id != entry && names.size() < kMaxNamed) names.push_back(cat('\'', graph_.node(id).name(), '\''));
     }
-    if (names.size() == kMostNamed) names.back() = "...";
+    if (names.size() == kMaxNamed) names.back() = "...";
     report(graph_.node(entry), "GR004", names.empty() ? "it is its own input" : cat("it depends on itself, through ", join(names, ", ")));
   }
 

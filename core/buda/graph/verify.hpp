@@ -13,10 +13,10 @@ enum class OpTypes { required, optional };
 
 // All findings, node by node in topological order, each with the node's name and place. Empty for a sound graph. Checked: names (not
 // empty, UTF-8), dangling edges and ports that do not exist, cycles, the number of inputs and results of sources and outputs, missing or
-// ill-fitting values of parameters and constants, shapes (at most kMostAxes axes, a volume that fits in 63 bits, whole tiles at device
+// ill-fitting values of parameters and constants, shapes (at most kMaxAxes axes, a volume that fits in 63 bits, whole tiles at device
 // level), TMs that do not apply or stand at tensor level, and that there is an output.
 std::vector<Diagnostic> verify(const Graph& graph, OpTypes op_types = OpTypes::required);
 
-inline constexpr std::size_t kMostAxes = 32;
+inline constexpr std::size_t kMaxAxes = 32;
 
 }  // namespace buda::graph

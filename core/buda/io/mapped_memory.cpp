@@ -17,7 +17,7 @@ namespace buda::io {
 namespace {
 
 // A model in many files must leave descriptors for what else is opened.
-constexpr std::size_t kMostDescriptors = 32;
+constexpr std::size_t kMaxDescriptors = 32;
 constexpr std::size_t kPart = std::size_t{128} << 10;
 // Below this the page faults cost less than the calls.
 constexpr std::size_t kCopyFrom = std::size_t{16} << 10;
@@ -39,7 +39,7 @@ class Mappings {
     std::lock_guard lock(mutex_);
     Mapping& mapping = mappings_[begin];
     mapping.size = size;
-    if (descriptors_ < kMostDescriptors) mapping.descriptor = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+    if (descriptors_ < kMaxDescriptors) mapping.descriptor = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
     if (mapping.descriptor >= 0) ++descriptors_;
   }
   void remove(std::uintptr_t begin) {

@@ -31,10 +31,10 @@ constexpr std::size_t kMapFrom = 1 << 16;
 
 // A symbolic link keeps pointing where it does, and the file behind it is replaced, whether it exists yet or not.
 std::string behind_links(const std::string& path) {
-  constexpr int kMostLinks = 40;  // as the kernel's limit
+  constexpr int kMaxLinks = 40;  // as the kernel's limit
   std::filesystem::path target = path;
   std::error_code error;
-  for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(target, error); ++i) {
+  for (int i = 0; i < kMaxLinks && std::filesystem::is_symlink(target, error); ++i) {
     auto next = std::filesystem::read_symlink(target, error);
     if (error) break;
     target = target.parent_path() / next;

@@ -19,7 +19,7 @@ namespace {
 
 // Every value takes at least a byte of text, unless aliases multiply it, or anchors inside anchors, whose values are kept for aliases; this
 // much multiplying is fair.
-constexpr std::size_t kMostNodesFromAliases = 1'000'000;
+constexpr std::size_t kMaxNodesFromAliases = 1'000'000;
 
 class ViewBuffer final : public std::streambuf {
  public:
@@ -36,7 +36,7 @@ struct Refused {
 class EventBuilder final : public YAML::EventHandler {
  public:
   EventBuilder(const std::string& file, std::size_t text_size, const YamlOptions& options)
-      : options_(options), file_(intern_file_name(file)), limit_(text_size + kMostNodesFromAliases) {}
+      : options_(options), file_(intern_file_name(file)), limit_(text_size + kMaxNodesFromAliases) {}
 
   std::vector<Node> documents;
 
@@ -85,13 +85,13 @@ class EventBuilder final : public YAML::EventHandler {
   }
   void count(std::size_t more, const YAML::Mark& mark) {
     count_ += more;
-    if (count_ > limit_) refuse(mark, cat("aliases make more than ", kMostNodesFromAliases, " values of this file"));
+    if (count_ > limit_) refuse(mark, cat("aliases make more than ", kMaxNodesFromAliases, " values of this file"));
   }
   // What an anchor names.
   void keep(YAML::anchor_t anchor, const Node& n, std::size_t values, const YAML::Mark& mark) {
     if (anchor == YAML::NullAnchor) return;
     kept_ += values;
-    if (kept_ > limit_) refuse(mark, cat("anchors inside anchors name more than ", kMostNodesFromAliases, " values of this file"));
+    if (kept_ > limit_) refuse(mark, cat("anchors inside anchors name more than ", kMaxNodesFromAliases, " values of this file"));
     anchors_.insert_or_assign(anchor, std::pair<Node, std::size_t>(n, values));
   }
   void place(Node& n, const YAML::Mark& mark) {

@@ -31,7 +31,7 @@ namespace {
 // yaml-cpp takes a `:` for the end of a key only this near to the key's beginning.
 constexpr std::ptrdiff_t kLongestKey = 1024;
 // Up to this many keys are compared each with each; more are sorted.
-constexpr std::size_t kFewKeys = 16;
+constexpr std::size_t kSmallMappingKeys = 16;
 
 // The column of what ends a document, left of all others.
 constexpr int kEnd = -1;
@@ -294,7 +294,7 @@ class Reader : public ScalarReader {
   }
   bool differ(std::size_t first_key) const {
     auto begin = keys_.begin() + static_cast<std::ptrdiff_t>(first_key);
-    if (keys_.size() - first_key <= kFewKeys) {
+    if (keys_.size() - first_key <= kSmallMappingKeys) {
       for (auto key = begin; key != keys_.end(); ++key)
         if (std::find(begin, key, *key) != key) return false;
       return true;

@@ -29,17 +29,17 @@ struct Field {
   constexpr std::uint32_t mask() const { return largest() << low; }
 };
 
-inline constexpr std::size_t kMostFields = 16;
+inline constexpr std::size_t kMaxFields = 16;
 
 struct Opcode {
   std::uint8_t code = 0;
   std::string_view name;
   bool has_fields = true;  // false: what its bits mean is not in this table
-  std::array<Field, kMostFields> slots = {};
+  std::array<Field, kMaxFields> slots = {};
 
   constexpr std::size_t field_count() const {
     std::size_t n = 0;
-    while (n < kMostFields && slots[n].width != 0) ++n;
+    while (n < kMaxFields && slots[n].width != 0) ++n;
     return n;
   }
   constexpr std::span<const Field> fields() const { return {slots.data(), field_count()}; }
@@ -59,7 +59,7 @@ const Opcode* find_opcode(std::string_view name);
 
 struct Instruction {
   const Opcode* opcode = nullptr;
-  std::array<std::uint32_t, kMostFields> values = {};  // of its fields, in their order
+  std::array<std::uint32_t, kMaxFields> values = {};  // of its fields, in their order
 };
 
 // Nothing where the opcode does not exist, or bits are set that belong to no field.

@@ -22,7 +22,7 @@ using isa::riscv::Instruction;
 using O = isa::riscv::Operation;
 
 constexpr std::size_t kReplaySlots = 32;
-constexpr std::size_t kMostBytes = 1 << 21;
+constexpr std::size_t kMaxBytes = 1 << 21;
 
 std::string hex_digits(std::uint32_t value) {
   std::string text(8, '0');
@@ -225,7 +225,7 @@ class Listing {
 
 Result<std::string> disassembly(std::string_view elf, const std::string& file) {
   BUDA_ASSIGN(const Executable program, parse_executable(elf, file));
-  if (program.code.size() > kMostBytes) return input_error("KC010", {file}, "this is no program for a core: its code is larger than L1");
+  if (program.code.size() > kMaxBytes) return input_error("KC010", {file}, "this is no program for a core: its code is larger than L1");
   return Listing(program, elf).text();
 }
 

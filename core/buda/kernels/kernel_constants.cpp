@@ -52,13 +52,13 @@ std::uint32_t threshold_bits(double threshold, Intermediate intermediate) {
   return exponent > 31 ? 0x7fffu : static_cast<std::uint32_t>(exponent) << 10 | (bits >> 13 & 0x3ff);
 }
 
-constexpr std::size_t kMostWords = 600;  // share/kernels/vector.h
+constexpr std::size_t kMaxWords = 600;  // share/kernels/vector.h
 
 // `format`: in which it is loaded and stored (VectorFormat in share/kernels/vector.h).
 std::variant<Constant, NoKernel> program_constant(const sfpu::Program& program, std::string_view name, int format,
                                                   netlist::VectorMode mode) {
   const std::vector<std::uint32_t> words = sfpu::words_of(program);
-  if (words.size() > kMostWords) return missing(cat(name, " takes ", words.size(), " instructions; kernels have room for ", kMostWords));
+  if (words.size() > kMaxWords) return missing(cat(name, " takes ", words.size(), " instructions; kernels have room for ", kMaxWords));
   const int faces = mode == netlist::VectorMode::r ? 3 : mode == netlist::VectorMode::c ? 5 : 15;
   std::string text = cat('{', words.size(), ", ", program.result, ", ", format, ", ", format, ", ", faces, ", {");
   for (std::size_t i = 0; i < words.size(); ++i) text += cat(i == 0 ? "" : ", ", hex_text(words[i]));

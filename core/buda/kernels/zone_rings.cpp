@@ -14,7 +14,7 @@ namespace buda::kernels {
 namespace {
 
 constexpr std::string_view kZoneText = "ZONE:";
-constexpr std::size_t kMostMarks = 1'000'000;  // of a core: what nobody reads any more
+constexpr std::size_t kMaxMarksPerCore = 1'000'000;  // of a core: what nobody reads any more
 
 std::uint32_t zones_of_thread(std::size_t thread) { return tt::kZoneAddress + static_cast<std::uint32_t>(thread * sizeof(tt::ZoneRing)); }
 
@@ -43,7 +43,7 @@ bool ZoneRings::take(Core& core, ZoneMarks& to) {
     // A kernel that writes something else into its ring is read no further.
     while (ring.written - read_[t] >= 2 && ring.written - read_[t] <= tt::kZoneWords) {
       any = true;
-      if (to.marks.size() == kMostMarks) {
+      if (to.marks.size() == kMaxMarksPerCore) {
         read_[t] += 2;
         ++dropped_;
         continue;

@@ -11,7 +11,7 @@ namespace buda::liveness {
 namespace {
 
 // Inputs after which a state has to have come back with strict relays; else the exact ones are asked.
-constexpr std::int64_t kMostStrict = 32;
+constexpr std::int64_t kMaxStrict = 32;
 
 // Runs up to `most` inputs; true where the outcome is known: a state came back, or everything has passed.
 bool is_live(Network& network, TokenRun& run, std::int64_t most, Decision& out) {
@@ -54,7 +54,7 @@ Result<Decision> decide(const EpochProgram& program, const EntriesByQueue& entri
     out.streams = network.streams.size();
     out.inputs = network.inputs;
     TokenRun run(network);
-    const std::int64_t most = relays == Relays::strict ? std::min(network.inputs, kMostStrict) : network.inputs;
+    const std::int64_t most = relays == Relays::strict ? std::min(network.inputs, kMaxStrict) : network.inputs;
     if (is_live(network, run, most, out)) return out;
     if (relays == Relays::exact) out.deadlock = explain(network);
   }

@@ -18,9 +18,9 @@ namespace {
 
 using netlist::Netlist;
 
-constexpr std::int64_t kMostTimes = 64, kMostValues = 1 << 20;
-constexpr std::size_t kMostBuffers = 8;  // of a cycle
-constexpr int kMostChanges = 4;
+constexpr std::int64_t kMaxFactor = 64, kMaxValues = 1 << 20;
+constexpr std::size_t kMaxBuffers = 8;  // of a cycle
+constexpr int kMaxChanges = 4;
 
 netlist::Op* find_op(Netlist& netlist, const std::string& name) {
   for (auto& graph : netlist.graphs)
@@ -55,7 +55,7 @@ using Values = std::vector<std::int64_t>;
 // Of the size of an output's buffer, without those that break a rule.
 Values output_sizes(const netlist::Op& op, std::int64_t inputs) {
   Values out = {op.buf_size_mb};
-  const std::int64_t most = std::min(kMostTimes * std::max(op.buf_size_mb, 2), op.buf_size_mb + kMostValues);
+  const std::int64_t most = std::min(kMaxFactor * std::max(op.buf_size_mb, 2), op.buf_size_mb + kMaxValues);
   for (std::int32_t size = op.buf_size_mb + 1; size <= most; ++size)
     if (!netlist::output_buffer_fault(size, std::max(op.block.t, 1), inputs)) out.push_back(size);
   return out;
@@ -67,13 +67,13 @@ class Mending {
       : netlist_(netlist), device_(device), host_(host), epoch_(epoch) {}
 
   std::vector<Change> find(Deadlock deadlock) {
-    while (changes_.size() < kMostChanges) {
+    while (changes_.size() < kMaxChanges) {
       // Inputs grow by single tiles, outputs by mblocks, of all cores of their ops.
       std::stable_sort(deadlock.full.begin(), deadlock.full.end(), [](const auto& a, const auto& b) { return a.kind < b.kind; });
       std::optional<Change> kept;
       std::optional<FullBuffer> moved;
       Deadlock next;
-      for (std::size_t i = 0; i < std::min(deadlock.full.size(), kMostBuffers); ++i)
+      for (std::size_t i = 0; i < std::min(deadlock.full.size(), kMaxBuffers); ++i)
         if (enough(deadlock.full[i], kept, next)) {
           return changes_;
         } else if (kept && !moved) {
@@ -124,7 +124,7 @@ class Mending {
           if (op.name == buffer.op) return output_sizes(op, graph.input_count);
     }
     const std::int64_t first = std::max<std::int64_t>(buffer.capacity, 1);
-    Values out(static_cast<std::size_t>(std::min((kMostTimes - 1) * first, kMostValues)) + 1);
+    Values out(static_cast<std::size_t>(std::min((kMaxFactor - 1) * first, kMaxValues)) + 1);
     std::iota(out.begin(), out.end(), buffer.capacity);
     return out;
   }

@@ -11,10 +11,10 @@ namespace buda::perf {
 namespace {
 
 // More bars of an op would not be told apart, nor would a longer file be read quickly.
-constexpr double kMostBars = 300;
+constexpr double kMaxBars = 300;
 
 std::vector<ExecutedOp> ops_of(const Execution& execution) {
-  const double ticks_per_bar = static_cast<double>(execution.end.ticks - execution.begin.ticks) / kMostBars;
+  const double ticks_per_bar = static_cast<double>(execution.end.ticks - execution.begin.ticks) / kMaxBars;
   std::vector<ExecutedOp> out;
   for (const OpRow& row : rows_of(execution)) {
     ExecutedOp op{.name = row.name, .cores = row.cores, .bars = {}};

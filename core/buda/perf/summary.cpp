@@ -75,7 +75,7 @@ std::string loads_text(const EpochSummary& epoch, bool memories) {
 }
 
 std::string epoch_text(const EpochSummary& epoch, std::size_t number, SimTime all) {
-  constexpr std::size_t kMostOps = 8;
+  constexpr std::size_t kMaxOps = 8;
   std::string out = heading(epoch, number, all);
   out += cat("  limited by (critical path of ", whole(epoch.span.cycles()), " cycles)\n", limits(epoch));
   out += gains(epoch);
@@ -84,8 +84,8 @@ std::string epoch_text(const EpochSummary& epoch, std::size_t number, SimTime al
   for (const auto& op : epoch.ops) ops.push_back(&op);
   std::stable_sort(ops.begin(), ops.end(), [](const auto* a, const auto* b) { return a->busy > b->busy; });
   out += "  ops, by utilisation\n";
-  for (std::size_t i = 0; i < ops.size() && i < kMostOps; ++i) out += op_line(*ops[i]);
-  if (ops.size() > kMostOps) out += cat("    and ", ops.size() - kMostOps, " more\n");
+  for (std::size_t i = 0; i < ops.size() && i < kMaxOps; ++i) out += op_line(*ops[i]);
+  if (ops.size() > kMaxOps) out += cat("    and ", ops.size() - kMaxOps, " more\n");
   out += "  utilisation of resources\n";
   if (epoch.math_utilisation > 0) out += cat("    ", percent(epoch.math_utilisation), "  math units, of all workers\n");
   out += loads_text(epoch, true) + loads_text(epoch, false);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t kMagic = 0x316f694164754200;  // "\0BudaIo1"
 constexpr std::size_t kLine = 64;
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40;
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 40;
 
 std::size_t index(Way way) { return static_cast<std::size_t>(way); }
 
@@ -80,19 +80,19 @@ io::Bell& SharedChannel::bell() const { return header().bell; }
 
 // The size of it all. RT080 where that cannot be.
 Result<std::size_t> SharedChannel::lay_out(std::size_t text_bytes, std::uint64_t entries) {
-  if (text_bytes > kMostBytes || entries < 1 || entries > kMostBytes) return wrong("has an impossible size");
+  if (text_bytes > kMaxBytes || entries < 1 || entries > kMaxBytes) return wrong("has an impossible size");
   entries_ = entries;
   std::uint64_t end = align_up(sizeof(Header) + text_bytes, kLine);
   for (std::size_t way = 0; way < 2; ++way) {
     std::uint64_t bytes = 0;
     for (const TensorType& t : types_[way]) {
       const auto size = tensor_bytes(t.dtype, t.shape);
-      if (!size || static_cast<std::uint64_t>(*size) > kMostBytes - bytes) return wrong(cat("cannot hold tensor '", t.name, '\''));
+      if (!size || static_cast<std::uint64_t>(*size) > kMaxBytes - bytes) return wrong(cat("cannot hold tensor '", t.name, '\''));
       bytes += static_cast<std::uint64_t>(*size);
     }
     batch_bytes_[way] = bytes;
     offsets_[way] = end;
-    if (bytes > 0 && entries > (kMostBytes - end) / bytes) return wrong("has an impossible size");
+    if (bytes > 0 && entries > (kMaxBytes - end) / bytes) return wrong("has an impossible size");
     end = align_up(end + entries * bytes, kLine);
   }
   return static_cast<std::size_t>(end);

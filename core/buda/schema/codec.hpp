@@ -22,7 +22,7 @@ namespace buda::schema {
 class Reader {
  public:
   void error(Diagnostic d) {
-    if (failure_.diagnostics().size() < kMostErrors) failure_.add(std::move(d));
+    if (failure_.diagnostics().size() < kMaxErrors) failure_.add(std::move(d));
   }
   void error(Failure f) {
     for (auto& d : f.diagnostics()) error(std::move(d));
@@ -31,7 +31,7 @@ class Reader {
   Failure failure() && { return std::move(failure_); }
 
  private:
-  static constexpr std::size_t kMostErrors = 100;
+  static constexpr std::size_t kMaxErrors = 100;
   Failure failure_;
 };
 

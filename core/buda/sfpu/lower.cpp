@@ -15,8 +15,8 @@ namespace {
 using numerics::VectorOp;
 using Kind = Expression::Kind;
 
-constexpr std::size_t kDeepestCall = 16;       // of calls
-constexpr std::size_t kMostOperations = 4096;  // so that no text makes a program without end
+constexpr std::size_t kDeepestCall = 16;      // of calls
+constexpr std::size_t kMaxOperations = 4096;  // so that no text makes a program without end
 
 // How an intrinsic function is one instruction.
 struct Intrinsic {
@@ -105,7 +105,7 @@ class Lowering {  // wide because it has a function for each construct of the la
   }
 
   Result<void> statement(Call& call, const Statement& s) {
-    if (out_.list.size() > kMostOperations) return wrong(call, s.line, "the program is too long");
+    if (out_.list.size() > kMaxOperations) return wrong(call, s.line, "the program is too long");
     switch (s.kind) {
       case Statement::Kind::assign:
         return assign(call, s);
@@ -366,7 +366,7 @@ class Lowering {  // wide because it has a function for each construct of the la
   Result<Value> inlined(Call& call, const Expression& e, const Function& function) {
     BUDA_TRY(need(call, e, function.parameters.size()));
     if (calls_ == kDeepestCall) return wrong(call, e.line, cat("calls of '", e.name, "' are nested more than ", kDeepestCall, " deep"));
-    if (out_.list.size() > kMostOperations) return wrong(call, e.line, "the program is too long");
+    if (out_.list.size() > kMaxOperations) return wrong(call, e.line, "the program is too long");
     Constants constants;
     Call inner{function, constants, {{}}};
     for (std::size_t i = 0; i < function.parameters.size(); ++i) {

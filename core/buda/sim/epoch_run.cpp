@@ -216,10 +216,10 @@ Diagnostic EpochRun::why() const {
   const std::vector<Waiting> cycle = shortest_cycle(graph);
   for (const Waiting& edge : cycle) d.notes.push_back({{}, edge.text});
   if (!cycle.empty()) return d;
-  constexpr std::size_t kMostNotes = 6;
-  for (std::size_t n = graph.size(); n-- > 0 && d.notes.size() < kMostNotes;)
+  constexpr std::size_t kMaxNotes = 6;
+  for (std::size_t n = graph.size(); n-- > 0 && d.notes.size() < kMaxNotes;)
     for (const Waiting& edge : graph[n])
-      if (d.notes.size() < kMostNotes) d.notes.push_back({{}, edge.text});
+      if (d.notes.size() < kMaxNotes) d.notes.push_back({{}, edge.text});
   return d;
 }
 

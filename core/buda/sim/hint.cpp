@@ -10,8 +10,8 @@
 namespace buda::sim {
 namespace {
 
-constexpr std::int32_t kMostTimes = 64;
-constexpr int kMostOutputTrials = 12;
+constexpr std::int32_t kMaxFactor = 64;
+constexpr int kMaxOutputTrials = 12;
 
 bool ends(const EpochSetup& setup, const EntriesByQueue& entries) {
   auto run = EpochRun::make(setup, entries);
@@ -39,7 +39,7 @@ std::vector<std::int32_t> larger_outputs(const netlist::Op& op) {
   const std::int32_t t = std::max(op.block.t, 1);
   for (std::int32_t half = 1; half < t; ++half)
     if (t % half == 0) halves.push_back(half);
-  for (std::int32_t times = 1; times <= kMostTimes; times *= 2) halves.push_back(times * t);
+  for (std::int32_t times = 1; times <= kMaxFactor; times *= 2) halves.push_back(times * t);
   std::vector<std::int32_t> out;
   for (const std::int32_t half : halves)
     if (2 * half > op.buf_size_mb) out.push_back(2 * half);
@@ -78,7 +78,7 @@ std::string output_hint_for(const StoppedEpoch& of, Host& host, const EntriesByQ
     netlist::Op* op = op_named(changed, name);
     if (op == nullptr) continue;
     for (const std::int32_t mblocks : larger_outputs(*op)) {
-      if (trials++ == kMostOutputTrials) return "";
+      if (trials++ == kMaxOutputTrials) return "";
       op->buf_size_mb = mblocks;
       const Trial trial = try_netlist(changed, of, host, entries);
       if (trial == Trial::ends) return cat("op '", name, "': buf_size_mb: ", mblocks);
@@ -98,7 +98,7 @@ bool runs_with(const StoppedEpoch& of, Host& host, const EntriesByQueue& entries
 
 std::string hint_for(const EpochSetup& setup, const EntriesByQueue& entries, const EpochRun& stopped, const InputTrial& trial) {
   for (const EpochRun::FullInput& input : stopped.full_inputs()) {
-    const std::int64_t most = kMostTimes * std::max<std::int64_t>(input.tiles, 1);
+    const std::int64_t most = kMaxFactor * std::max<std::int64_t>(input.tiles, 1);
     std::int64_t too_few = input.tiles, enough = std::max<std::int64_t>(2 * input.tiles, 1);
     while (enough <= most && !ends_with(setup, entries, input, enough)) {
       too_few = enough;

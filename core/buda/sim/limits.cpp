@@ -27,13 +27,13 @@ struct Scenario {
 };
 
 // Actions that are timed anew at most: the last ones. A limit that shows in them is that of the epoch.
-constexpr std::uint32_t kMostActions = 1u << 18;
+constexpr std::uint32_t kMaxActions = 1u << 18;
 
 class Retiming {
  public:
   explicit Retiming(const Machine& m) : m_(m) {
     const std::uint32_t count = m.actions.count();
-    first_ = count > kMostActions ? count - kMostActions : 0;
+    first_ = count > kMaxActions ? count - kMaxActions : 0;
     while (m.actions.find(first_) == nullptr) ++first_;
     since_ = first_ == 0 ? 0 : m.actions.find(first_)->begin;
     Ticks last = 0;
@@ -112,7 +112,7 @@ class Retiming {
 
 // Kernels that take most of the time of the last actions' chain, and those that take longest for an input.
 std::vector<const netlist::Op*> slow_kernels(const Machine& m) {
-  constexpr std::size_t kMostOfEach = 3;
+  constexpr std::size_t kMaxPerKind = 3;
   std::map<const netlist::Op*, Ticks> longest, chain;
   for (const KernelState& k : m.kernels) longest[k.op] = std::max(longest[k.op], k.busy_time);
   std::uint32_t last = m.actions.count() - 1;
@@ -126,7 +126,7 @@ std::vector<const netlist::Op*> slow_kernels(const Machine& m) {
     for (const auto& [op, time] : *times) order.emplace_back(time, op);
     std::sort(order.begin(), order.end(),
               [](const auto& x, const auto& y) { return x.first != y.first ? x.first > y.first : x.second->name < y.second->name; });
-    for (std::size_t i = 0; i < std::min(kMostOfEach, order.size()); ++i)
+    for (std::size_t i = 0; i < std::min(kMaxPerKind, order.size()); ++i)
       if (std::find(out.begin(), out.end(), order[i].second) == out.end()) out.push_back(order[i].second);
   }
   return out;

@@ -13,16 +13,14 @@
 namespace buda::sim {
 namespace {
 
-constexpr std::int64_t kMostRequests = 4;
-constexpr std::int64_t kMostTilesOfTransfer = 8;
+constexpr std::int64_t kMaxRequests = 4;
+constexpr std::int64_t kMaxTilesOfTransfer = 8;
 constexpr std::int64_t kNoEnd = std::numeric_limits<std::int64_t>::max();
 
-std::int64_t tiles_of_transfer(const overlay::DramRead& read) {
-  return std::clamp<std::int64_t>(read.chunk_tiles, 1, kMostTilesOfTransfer);
-}
+std::int64_t tiles_of_transfer(const overlay::DramRead& read) { return std::clamp<std::int64_t>(read.chunk_tiles, 1, kMaxTilesOfTransfer); }
 
 // The packets of a divided request go one after the other; with two transfers under way none waits for the latency.
-std::int64_t most_transfers(const overlay::DramRead& read) { return read.chunk_tiles > kMostTilesOfTransfer ? 2 : kMostRequests; }
+std::int64_t most_transfers(const overlay::DramRead& read) { return read.chunk_tiles > kMaxTilesOfTransfer ? 2 : kMaxRequests; }
 
 // Tiles of one queue buffer that the next request asks for, and which buffer.
 std::int64_t next_request(const Machine& m, const StreamState& s, std::uint32_t& way) {

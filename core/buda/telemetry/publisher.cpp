@@ -15,7 +15,7 @@ namespace {
 using perf::Entity;
 
 constexpr std::chrono::milliseconds kBetweenWrites{100};
-constexpr std::int32_t kMostChips = 4096;
+constexpr std::int32_t kMaxChips = 4096;
 
 // Halves of channels of a cluster are called "DRAM 1.3 upper half", of a single chip "DRAM 3 upper half" (sim/topology.cpp).
 std::int32_t chip_of_dram(std::string_view name) {
@@ -55,7 +55,7 @@ Publisher::~Publisher() {
 
 // Chips of a cluster are known when something happens on them.
 void Publisher::reach(std::int32_t chip) {
-  if (chip < 0 || chip >= kMostChips) return;
+  if (chip < 0 || chip >= kMaxChips) return;
   for (auto id = static_cast<std::int32_t>(telemetry_.chips.size()); id <= chip; ++id) {
     telemetry_.chips.push_back(idle_chip(device_, id));
     telemetry_.chips.back().now.reset();

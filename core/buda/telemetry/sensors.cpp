@@ -16,7 +16,7 @@ constexpr double kCoreWattsPerGhz = 0.95;       // more of a core that works, fo
 constexpr double kDramWattsPerGbs = 8 * 0.007;  // 7 pJ a bit, as of GDDR6
 // Of the steady state: a load lasts milliseconds in simulated time, in which nothing would become warm.
 constexpr double kInletCelsius = 25, kFullCoreCelsius = 70, kFullRegulatorCelsius = 75;
-constexpr double kMostCoreCelsius = 75, kMostRegulatorCelsius = 90;
+constexpr double kMaxCoreCelsius = 75, kMaxRegulatorCelsius = 90;
 
 double cores_of(const device::DeviceDescriptor& device) {
   return static_cast<double>(device.grid().rows) * static_cast<double>(device.grid().cols);
@@ -50,7 +50,7 @@ Readings readings_of(const device::DeviceDescriptor& device, double utilisation,
 
 Limits limits_of(const device::DeviceDescriptor& device) {
   const double watts = most_watts(device);
-  return {device.cost.clock_ghz * 1000, watts / kCoreVolts, watts, kMostCoreCelsius, kMostRegulatorCelsius};
+  return {device.cost.clock_ghz * 1000, watts / kCoreVolts, watts, kMaxCoreCelsius, kMaxRegulatorCelsius};
 }
 
 Chip idle_chip(const device::DeviceDescriptor& device, std::int32_t id) {

@@ -92,11 +92,11 @@ const Record<Telemetry>& describe(const Telemetry*) {
 
 namespace {
 
-constexpr std::int32_t kMostOfAKind = 4096;  // chips, rows, columns, channels
-constexpr double kMostReading = 1e6;
+constexpr std::int32_t kMaxPerKind = 4096;  // chips, rows, columns, channels
+constexpr double kMaxReadingValue = 1e6;
 
-bool is_count(std::int64_t value) { return value >= 0 && value <= kMostOfAKind; }
-bool is_reading(double value) { return value >= -kMostReading && value <= kMostReading; }
+bool is_count(std::int64_t value) { return value >= 0 && value <= kMaxPerKind; }
+bool is_reading(double value) { return value >= -kMaxReadingValue && value <= kMaxReadingValue; }
 
 bool are_readings(const Readings& r) {
   const auto all = {r.core_volts, r.aiclk_mhz,    r.arcclk_mhz,        r.axiclk_mhz,   r.core_amps,
@@ -109,7 +109,7 @@ std::string wrong_activity(const Chip& chip, const Activity& a) {
     return cat("it has ", chip.grid.rows, " x ", chip.grid.cols, " cores, and the utilisation of ", a.utilisation.size());
   if (!std::all_of(a.utilisation.begin(), a.utilisation.end(), [](double u) { return u >= 0 && u <= 1; }))
     return "a core's utilisation is not between 0 and 1";
-  if (!is_reading(a.dram_gbs) || !are_readings(a.readings)) return cat("a reading is beyond ", static_cast<std::int64_t>(kMostReading));
+  if (!is_reading(a.dram_gbs) || !are_readings(a.readings)) return cat("a reading is beyond ", static_cast<std::int64_t>(kMaxReadingValue));
   return "";
 }
 
@@ -117,10 +117,11 @@ std::string wrong_activity(const Chip& chip, const Activity& a) {
 std::string wrong_chip(const Chip& chip) {
   if (!is_count(chip.id) || !is_count(chip.grid.rows) || !is_count(chip.grid.cols) || !is_count(chip.dram_channels) ||
       !is_count(chip.ethernet_channels))
-    return cat("its number, rows, columns or channels are not between 0 and ", kMostOfAKind);
+    return cat("its number, rows, columns or channels are not between 0 and ", kMaxPerKind);
   const Limits& l = chip.limits;
   const auto figures = {chip.dram_channel_gbs, chip.host_gbs, l.aiclk_mhz, l.core_amps, l.core_watts, l.core_celsius, l.regulator_celsius};
-  if (!std::all_of(figures.begin(), figures.end(), is_reading)) return cat("a figure is beyond ", static_cast<std::int64_t>(kMostReading));
+  if (!std::all_of(figures.begin(), figures.end(), is_reading))
+    return cat("a figure is beyond ", static_cast<std::int64_t>(kMaxReadingValue));
   for (const auto& activity : {chip.now, chip.average})
     if (activity)
       if (auto wrong = wrong_activity(chip, *activity); !wrong.empty()) return wrong;
@@ -132,7 +133,7 @@ std::string wrong_chip(const Chip& chip) {
 Result<Telemetry> parse_telemetry(std::string_view text, const std::string& file) {
   BUDA_ASSIGN(const io::Node top, io::parse_json(text, file));
   BUDA_ASSIGN(Telemetry out, schema::read<Telemetry>(top));
-  if (out.chips.size() > static_cast<std::size_t>(kMostOfAKind))
+  if (out.chips.size() > static_cast<std::size_t>(kMaxPerKind))
     return input_error("TL001", {file}, cat("there are ", out.chips.size(), " chips"));
   if (!(out.clock_hz >= 0 && out.clock_hz <= 1e12)) return input_error("TL001", {file}, "the clock is not between 0 and 1e12 Hz");
   if (!(out.seconds >= 0 && out.seconds <= 1e12)) return input_error("TL001", {file}, "the seconds are not between 0 and 1e12");

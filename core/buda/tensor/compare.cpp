@@ -331,8 +331,8 @@ std::string criterion_text(const CompareCriterion& criterion) {
 }
 
 CompareCriterion standard_criterion(const Tensor& expected, const Tensor& actual) {
-  constexpr std::size_t kFewElements = 64;
-  constexpr double kMinCorrelation = 0.99, kTolerance = 0.02, kLeastLimit = 1e-3, kLeastAtol = 1e-6;
+  constexpr std::size_t kSmallTensorElements = 64;
+  constexpr double kMinCorrelation = 0.99, kTolerance = 0.02, kMinLimit = 1e-3, kMinAtol = 1e-6;
   CompareCriterion out;
   if (!is_float(actual.dtype())) {
     out.thresholds.all_equal = true;
@@ -348,8 +348,8 @@ CompareCriterion standard_criterion(const Tensor& expected, const Tensor& actual
       limits.add(e);
       largest = std::max(largest, std::fabs(e));
     });
-  if (same_shape && expected.size() < kFewElements) {
-    const double limit = kTolerance * largest + kLeastLimit;
+  if (same_shape && expected.size() < kSmallTensorElements) {
+    const double limit = kTolerance * largest + kMinLimit;
     out.thresholds.max_abs_error = limit;
     if (shape.rank() > 0 && shape[shape.rank() - 1] > 1) {
       out.thresholds.same_largest = true;
@@ -363,7 +363,7 @@ CompareCriterion standard_criterion(const Tensor& expected, const Tensor& actual
   }
   out.options.rtol = kTolerance;
   // Three digits are enough, and read better.
-  double atol = std::max(kLeastAtol, kTolerance * largest), scale = std::pow(10, 2 - std::floor(std::log10(atol)));
+  double atol = std::max(kMinAtol, kTolerance * largest), scale = std::pow(10, 2 - std::floor(std::log10(atol)));
   out.options.atol = std::ceil(atol * scale) / scale;
   out.thresholds.min_close_fraction = 1.0;
   return out;

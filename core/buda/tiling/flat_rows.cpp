@@ -12,7 +12,7 @@ using netlist::OperandRole;
 
 namespace {
 
-constexpr std::int64_t kMostBlockBytes = 64 * 1024;  // of one read
+constexpr std::int64_t kMaxBlockBytes = 64 * 1024;  // of one read
 
 }  // namespace
 
@@ -53,7 +53,7 @@ std::variant<RowCut, std::string> cut_rows(const TileLayout& rows, TileDim dim, 
   cut.rows_at_once = std::int64_t{b.ublock_rt} * tile_rows;
   cut.rows_per_column = op.ublock_order == netlist::UblockOrder::r ? cut.rows_at_once : cut.rows;
   // A buffer with a single column of pieces can be read some rows at a time.
-  if (b.mblock_n == 1 && std::int64_t{tile_rows} * cut.piece_bytes <= kMostBlockBytes) cut.block_rows = tile_rows;
+  if (b.mblock_n == 1 && std::int64_t{tile_rows} * cut.piece_bytes <= kMaxBlockBytes) cut.block_rows = tile_rows;
   return cut;
 }
 

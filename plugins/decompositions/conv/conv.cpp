@@ -105,7 +105,7 @@ class Convolution final : public passes::Decomposition {
     if (parts == 1 || !b.status()) return {window, in};
     Part out{window, {in[0], in[1]}};
     const Shape weights = b.graph().type(in[1].source)->shape;
-    ops::WindowAxis& axis = out.window.axes[ops::kMostSpatialAxes - (weights.rank() - 2)];
+    ops::WindowAxis& axis = out.window.axes[ops::kMaxSpatialAxes - (weights.rank() - 2)];
     std::int64_t rows = axis.kernel / parts, first = number * rows;
     axis.before -= first * axis.dilation;
     axis.after -= (axis.kernel - first - rows) * axis.dilation;

@@ -25,7 +25,7 @@ struct Blocks {
 
 std::optional<Blocks> blocks_of(const Window& window, std::size_t rank) {
   Blocks out;
-  for (std::size_t i = ops::kMostSpatialAxes - rank; i < ops::kMostSpatialAxes; ++i) {
+  for (std::size_t i = ops::kMaxSpatialAxes - rank; i < ops::kMaxSpatialAxes; ++i) {
     const ops::WindowAxis& a = window.axes[i];
     if (a.dilation != 1 || a.in % a.stride != 0) return std::nullopt;
     std::int64_t blocks_before = (a.before + a.stride - 1) / a.stride, added = blocks_before * a.stride - a.before;

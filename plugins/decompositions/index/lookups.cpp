@@ -8,7 +8,7 @@
 //   reverse_sequence(x, l) the place of step t is l - 1 - t before the end l of its sequence, and t behind it
 //
 // Each index is compared with each place: good for hundreds of places, while large embeddings belong to the host. So there is a limit
-// (kMaxComparedPlaces, kMostCompared). An element that is infinite or no number spoils what is taken from the same line (0 times infinity).
+// (kMaxComparedPlaces, kMaxCompared). An element that is infinite or no number spoils what is taken from the same line (0 times infinity).
 // Indices outside x give zeros.
 #include "rules.hpp"
 
@@ -32,7 +32,7 @@ std::int64_t attribute(const Node& n, const char* name, std::int64_t standard) {
 }
 
 bool are_few(std::int64_t indices, std::int64_t places) {
-  return indices > 0 && places > 0 && places <= passes::kMaxComparedPlaces && indices <= kMostCompared / places;
+  return indices > 0 && places > 0 && places <= passes::kMaxComparedPlaces && indices <= kMaxCompared / places;
 }
 
 // ---- gather

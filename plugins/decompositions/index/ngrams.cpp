@@ -21,7 +21,7 @@ using graph::Graph;
 using graph::Node;
 
 // Products of comparisons, one after the other.
-constexpr std::int64_t kMostProducts = 256;
+constexpr std::int64_t kMaxProducts = 256;
 
 struct Grams {
   std::int64_t length = 0;
@@ -123,7 +123,7 @@ bool are_few(const Graph& graph, const Node& n) {
     products += skips * g.length;
     compared = std::max(compared, volume_of(x) * static_cast<std::int64_t>(g.numbers.size()));
   }
-  return products <= kMostProducts && compared <= kMostCompared;
+  return products <= kMaxProducts && compared <= kMaxCompared;
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ using buda::graph::Node;
 using buda::index::Dims;
 using buda::index::ramp;
 
-constexpr std::int64_t kMostTop = 32;
+constexpr std::int64_t kMaxTop = 32;
 
 // The distance of each place along an axis from the last one (or the first): what is largest where a place is found that comes first
 // (last).
@@ -139,7 +139,7 @@ class Topk final : public buda::passes::Decomposition {
   }
   bool matches(const Graph& graph, const Node& n) const override {
     std::int64_t k = std::get<std::int64_t>(n.attrs.find("k")->second);
-    return buda::is_float(n.outputs[0].dtype) && k >= 1 && k <= kMostTop && is_small(graph, n);
+    return buda::is_float(n.outputs[0].dtype) && k >= 1 && k <= kMaxTop && is_small(graph, n);
   }
 
   buda::Result<void> rewrite(buda::graph::GraphEditor& editor, buda::graph::NodeId id) override {

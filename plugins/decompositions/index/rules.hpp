@@ -10,7 +10,7 @@ namespace buda::index {
 using Dims = std::vector<std::int64_t>;
 
 // Numbers of a comparison of all indices with all places, at most: each is computed.
-inline constexpr std::int64_t kMostCompared = std::int64_t{1} << 22;
+inline constexpr std::int64_t kMaxCompared = std::int64_t{1} << 22;
 
 // An index as a formula reads it: one value, or digits where exact-integers found that one would be rounded (digit_parts.hpp). Digits are
 // not negative.

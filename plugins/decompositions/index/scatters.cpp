@@ -25,7 +25,7 @@ using graph::Graph;
 using graph::Node;
 
 // Factors multiplied with one another (plugin `reduce`).
-constexpr std::int64_t kMostFactors = 64;
+constexpr std::int64_t kMaxFactors = 64;
 // Below all updates, and exact in all formats with 8 bits of exponent.
 constexpr double kFarBelow = -1.329227995784916e36;  // -2^120
 
@@ -141,7 +141,7 @@ bool scatters_few_elements(const Graph& graph, const Node& n) {
   auto it = n.attrs.find("dim");
   auto axis = x.axis(it == n.attrs.end() ? 0 : std::get<std::int64_t>(it->second));
   if (!axis || x.volume() == 0 || index.volume() == 0) return false;
-  return volume_of(index) <= kMostCompared / x[*axis] && (reduction_of(n) != "mul" || index[*axis] <= kMostFactors);
+  return volume_of(index) <= kMaxCompared / x[*axis] && (reduction_of(n) != "mul" || index[*axis] <= kMaxFactors);
 }
 
 // ---- scatter_nd
@@ -220,7 +220,7 @@ bool scatters_few_slices(const Graph& graph, const Node& n) {
   std::int64_t count = volume_of(index, 0, axes), places = volume_of(x, 0, m), inner = volume_of(x, m, x.rank());
   std::string reduction = reduction_of(n);
   bool is_sum = reduction == "none" || reduction == "add";
-  return count <= kMostCompared / places / (is_sum ? 1 : inner) && (reduction != "mul" || count <= kMostFactors);
+  return count <= kMaxCompared / places / (is_sum ? 1 : inner) && (reduction != "mul" || count <= kMaxFactors);
 }
 
 // ---- max_unpool
@@ -236,7 +236,7 @@ Term max_unpool(Rewrite& r) {
 
 bool unpools_a_little(const Graph& graph, const Node& n) {
   const Shape& x = graph.type(n.inputs()[0].source)->shape;
-  return x.volume() != 0 && volume_of(x) <= kMostCompared / std::max<std::int64_t>(1, volume_of(n.outputs[0].shape));
+  return x.volume() != 0 && volume_of(x) <= kMaxCompared / std::max<std::int64_t>(1, volume_of(n.outputs[0].shape));
 }
 
 }  // namespace

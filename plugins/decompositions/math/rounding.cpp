@@ -60,9 +60,9 @@ bool is_rounded(const graph::Graph& graph, graph::NodeId id, int steps) {
   static constexpr std::array<std::string_view, 4> kRounding = {"round", "floor", "ceil", "quantize"};
   static constexpr std::array<std::string_view, 9> kPassing = {"add",     "subtract", "negative", "clip", "maximum",
                                                                "minimum", "divide",   "reshape",  "cast"};
-  constexpr std::size_t kMostUsers = 8;
+  constexpr std::size_t kMaxUsers = 8;
   std::vector<graph::Use> users = graph.users(id);
-  if (users.size() > kMostUsers) return false;
+  if (users.size() > kMaxUsers) return false;
   return std::any_of(users.begin(), users.end(), [&](const graph::Use& use) {
     const graph::Node& n = graph.node(use.node);
     if (std::find(kRounding.begin(), kRounding.end(), n.op()) != kRounding.end()) return true;

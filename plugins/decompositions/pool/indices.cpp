@@ -6,7 +6,8 @@
 //           the padding, which picks an element inside, changes nothing
 //   index = place + places (sample * channels + channel); counted column by column through a comparison of places
 //
-// Equal is what the format cannot tell apart (plugin `compare`). Indices are numbers in F32, as many as the device compares exactly (exact-integers).
+// Equal is what the format cannot tell apart (plugin `compare`). Indices are numbers in F32, as many as the device compares exactly
+// (exact-integers).
 #include "rules.hpp"
 
 #include <buda/graph/editor.hpp>
@@ -23,7 +24,7 @@ using graph::Graph;
 using graph::Node;
 using Dims = std::vector<std::int64_t>;
 
-constexpr std::int64_t kMostElements = std::int64_t{1} << 24;
+constexpr std::int64_t kMaxElements = std::int64_t{1} << 24;
 
 ops::Attrs attrs_of(const Node& n) { return {*ops::standard_ops().find(graph::Level::tensor, n.op()), n.attrs}; }
 
@@ -59,7 +60,7 @@ class MaxPoolWithIndices final : public passes::Decomposition {
   bool matches(const Graph& graph, const Node& n) const override {
     const Shape& x = graph.type(n.inputs()[0].source)->shape;
     if (n.outputs.size() != 2 || !is_float(n.outputs[0].dtype) || n.outputs[0].shape.volume() == 0) return false;
-    if (x.volume() == 0 || *x.volume() >= kMostElements) return false;
+    if (x.volume() == 0 || *x.volume() >= kMaxElements) return false;
     auto window = window_of(graph, n);
     return window && ops::clamped_tap_selection(*window).has_value();
   }

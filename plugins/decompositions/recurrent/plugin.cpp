@@ -4,7 +4,7 @@
 //   after    x0, x1, … = slices of x; h1 = cell(x0, h0), h2 = cell(x1, h1), …; y = h1, h2, … one after the other, h = the last
 //
 // A cell is a handful of products and functions (cells.cpp), so that the graph grows with the number of steps; longer sequences than
-// kMostSteps belong into a loop on the host. Backwards the steps are taken from the end. Where sequences are shorter than the longest, or
+// kMaxSteps belong into a loop on the host. Backwards the steps are taken from the end. Where sequences are shorter than the longest, or
 // their lengths are known only when the model runs, a step beyond the end leaves the state alone and gives zeros, and backwards the
 // sequences are reversed before and after.
 #include "rules.hpp"
@@ -23,7 +23,7 @@ using graph::Graph;
 using graph::Node;
 using graph::NodeId;
 
-constexpr std::int64_t kMostSteps = 256;
+constexpr std::int64_t kMaxSteps = 256;
 constexpr std::size_t kLengthsInput = 4;
 
 std::size_t functions_of(const std::string& op) { return op == "lstm" ? 3 : op == "gru" ? 2 : 1; }
@@ -55,7 +55,7 @@ class Unrolled final : public passes::Decomposition {
   }
   bool matches(const Graph& graph, const Node& n) const override {
     const Shape& x = graph.type(n.inputs()[0].source)->shape;
-    return x.volume() != 0 && x[0] <= kMostSteps && n.outputs[0].shape.volume() != 0;
+    return x.volume() != 0 && x[0] <= kMaxSteps && n.outputs[0].shape.volume() != 0;
   }
 
   Result<void> rewrite(graph::GraphEditor& editor, NodeId id) override {

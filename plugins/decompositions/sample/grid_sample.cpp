@@ -25,8 +25,8 @@ namespace {
 using namespace plugin;
 
 // Products of a map with weights, and weights, at most.
-constexpr std::int64_t kMostProducts = std::int64_t{1} << 26;
-constexpr std::int64_t kMostWeights = std::int64_t{1} << 22;
+constexpr std::int64_t kMaxProducts = std::int64_t{1} << 26;
+constexpr std::int64_t kMaxWeights = std::int64_t{1} << 22;
 constexpr double kCubic = -0.75;
 
 struct Axis {
@@ -134,7 +134,7 @@ bool is_small(const graph::Graph& graph, const graph::Node& n) {
   const Shape &x = graph.type(n.inputs()[0].source)->shape, &y = n.outputs[0].shape;
   if (x.rank() != 4 || x.volume() == 0 || y.volume() == 0) return false;
   std::int64_t places = y[2] * y[3];
-  return places <= kMostWeights / std::max(x[2], x[3]) / x[0] && places <= kMostProducts / (x[0] * x[1] * x[2]);
+  return places <= kMaxWeights / std::max(x[2], x[3]) / x[0] && places <= kMaxProducts / (x[0] * x[1] * x[2]);
 }
 
 }  // namespace

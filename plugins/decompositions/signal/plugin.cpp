@@ -22,7 +22,7 @@ using buda::graph::Node;
 using Dims = std::vector<std::int64_t>;
 
 // Numbers of the matrix, at most.
-constexpr std::int64_t kMostNumbers = std::int64_t{1} << 24;
+constexpr std::int64_t kMaxNumbers = std::int64_t{1} << 24;
 
 // A row for each real (and imaginary) part of the input, a column for each part of the result.
 std::vector<double> matrix(std::int64_t n, std::int64_t parts, std::int64_t length, std::int64_t results, bool inverse) {
@@ -75,7 +75,7 @@ bool has_small_matrix(const Graph& graph, const Node& n) {
   auto it = n.attrs.find("dim");
   auto axis = x.axis(it == n.attrs.end() ? 1 : std::get<std::int64_t>(it->second));
   if (!axis || x.volume() == 0) return false;
-  return x[*axis] * x[x.rank() - 1] <= kMostNumbers / (2 * y[*axis]);
+  return x[*axis] * x[x.rank() - 1] <= kMaxNumbers / (2 * y[*axis]);
 }
 
 }  // namespace

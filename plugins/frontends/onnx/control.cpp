@@ -17,7 +17,7 @@ namespace {
 using Operands = std::vector<Operand>;
 
 // More iterations than this are no recurrence that is to become a graph.
-constexpr std::int64_t kMostIterations = 1 << 16;
+constexpr std::int64_t kMaxIterations = 1 << 16;
 
 Result<bool> truth(NodeImport& n, const Operand& value, std::string_view what) {
   BUDA_ASSIGN(Tensor tensor, n.known(value, what));
@@ -95,8 +95,8 @@ Result<void> import_loop(NodeImport& n) {
         cat("its body has ", results_of_body, " results, which does not fit ", count, " states and ", n.output_count(), " results"));
   std::vector<Operands> scans(results_of_body - 1 - count);
   for (std::int64_t i = 0; i < trips && goes_on; ++i) {
-    if (i >= kMostIterations || (!asks && trips > kMostIterations))
-      return n.refuse(cat("it runs more than ", kMostIterations, " times, which is the limit for loops"));
+    if (i >= kMaxIterations || (!asks && trips > kMaxIterations))
+      return n.refuse(cat("it runs more than ", kMaxIterations, " times, which is the limit for loops"));
     Operands arguments{known_value("iteration", Tensor::scalar(i), Role::constant, "iteration"),
                        known_value("condition", Tensor::scalar(Boolean{1}), Role::constant, "condition")};
     arguments.insert(arguments.end(), states.begin(), states.end());
@@ -172,7 +172,7 @@ Result<Operands> scan(NodeImport& n, const ScanPlan& plan, const Operands& value
     if (size != length) return n.refuse(cat("its scanned inputs have lengths ", length, " and ", size));
     axes.push_back(axis);
   }
-  if (length > kMostIterations) return n.refuse(cat("it runs ", length, " times; at most ", kMostIterations, " are read"));
+  if (length > kMaxIterations) return n.refuse(cat("it runs ", length, " times; at most ", kMaxIterations, " are read"));
   std::vector<Operands> scans(plan.output_axes.size());
   for (std::int64_t i = 0; i < length; ++i) {
     std::string step = cat(where, i);

@@ -13,7 +13,7 @@ namespace buda::onnx_frontend {
 namespace {
 
 // More than this is no range that becomes part of a graph.
-constexpr double kMostElements = 1 << 24;
+constexpr double kMaxElements = 1 << 24;
 
 template <class T>
 std::vector<T> values_of_range(T start, T delta, std::int64_t count) {
@@ -37,7 +37,7 @@ Result<void> import_range(NodeImport& n) {
     if (t->size() != 1) return n.refuse(cat("start, limit and delta must be single numbers, not ", t->describe()));
   auto number = [](const Tensor& t) { return t.cast(DType::f64).as<double>()[0]; };
   double steps = std::ceil((number(limit) - number(start)) / number(delta));
-  if (number(delta) == 0 || !(steps <= kMostElements))
+  if (number(delta) == 0 || !(steps <= kMaxElements))
     return n.refuse(
         cat("from ", number(start), " to ", number(limit), " in steps of ", number(delta), " it has more elements than are supported"));
   auto count = steps > 0 ? static_cast<std::int64_t>(steps) : 0;
@@ -78,7 +78,7 @@ Result<void> import_eye_like(NodeImport& n) {
     std::iota(out.begin(), out.end(), first);
     return out;
   };
-  if (type.shape[0] > kMostElements || type.shape[1] > kMostElements)
+  if (type.shape[0] > kMaxElements || type.shape[1] > kMaxElements)
     return n.refuse(cat("its input has shape ", type.shape.text(), ", which is larger than is supported"));
   // Beyond the matrix all diagonals are alike.
   std::int64_t k = std::clamp<std::int64_t>(n.integer("k", 0), -type.shape[0], type.shape[1]);

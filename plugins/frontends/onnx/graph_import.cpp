@@ -23,7 +23,7 @@ namespace buda::onnx_frontend {
 namespace {
 
 // Loops and functions multiply nodes: a small file may ask for a huge graph, or for an endless one.
-constexpr std::size_t kMostNodes = 1u << 20;
+constexpr std::size_t kMaxNodes = 1u << 20;
 constexpr int kDeepestScope = 32;
 
 class GraphImport final : public BodyImporter {
@@ -132,10 +132,10 @@ class GraphImport final : public BodyImporter {
 
   // Reported once: then nothing more is imported.
   bool fits(const ::onnx::NodeProto& node) {
-    if (builder_.graph().id_bound() <= kMostNodes || too_large_) return !too_large_;
+    if (builder_.graph().id_bound() <= kMaxNodes || too_large_) return !too_large_;
     too_large_ = true;
     failure_.add(node_error(*model_, node, "ON042",
-                            cat("with its loops unrolled and its functions expanded the model has more than ", kMostNodes, " nodes")));
+                            cat("with its loops unrolled and its functions expanded the model has more than ", kMaxNodes, " nodes")));
     return false;
   }
 

@@ -17,7 +17,7 @@ constexpr std::uint32_t kTensorRawData = 9;
 
 // Two bytes of a file can become an object of some hundred bytes, so their number is bounded before memory is asked for. The largest
 // language models have some ten thousand nodes and tensors.
-constexpr std::size_t kMostRecords = 1u << 20;
+constexpr std::size_t kMaxRecords = 1u << 20;
 
 void append(std::string& out, std::string_view message, const WireField& field) {
   out.append(message.substr(field.begin, field.end - field.begin));
@@ -61,9 +61,9 @@ Result<ModelRecords> take_apart(const io::Bytes& file) {
     WireReader fields(graph, top.payload);
     while (!fields.at_end()) {
       BUDA_ASSIGN(WireField field, next_of(fields));
-      if (++records > kMostRecords)
-        return input_error(
-            "ON002", {}, cat("has more than ", kMostRecords, " nodes, tensors and values; this frontend reads models of up to that many"));
+      if (++records > kMaxRecords)
+        return input_error("ON002", {},
+                           cat("has more than ", kMaxRecords, " nodes, tensors and values; this frontend reads models of up to that many"));
       if (field.number == kGraphInitializer && field.type == 2) {
         BUDA_ASSIGN(auto tensor, take_tensor_apart(file, top.payload + field.payload, top.payload + field.end));
         out.initializers.push_back(std::move(tensor));

@@ -144,7 +144,7 @@ Result<Dims> pads_of_all_axes(NodeImport& n, Dims pads, std::size_t rank) {
 }
 
 Result<void> import_pad(NodeImport& n) {
-  constexpr std::int64_t kMostPadding = std::int64_t{1} << 40;
+  constexpr std::int64_t kMaxPadding = std::int64_t{1} << 40;
   std::string mode = n.text("mode", "constant");
   BUDA_ASSIGN(Shape shape, n.shape(0));
   // Attributes before opset 11 ("paddings" before 2), inputs from then on; libonnx cannot convert a Pad whose value is left to its default.
@@ -158,7 +158,7 @@ Result<void> import_pad(NodeImport& n) {
   }
   BUDA_ASSIGN(pads, pads_of_all_axes(n, std::move(pads), shape.rank()));
   if (pads.size() != 2 * shape.rank()) return n.refuse(cat("has ", pads.size(), " pads for a tensor of shape ", shape.text()));
-  if (std::any_of(pads.begin(), pads.end(), [](std::int64_t p) { return p < -kMostPadding || p > kMostPadding; }))
+  if (std::any_of(pads.begin(), pads.end(), [](std::int64_t p) { return p < -kMaxPadding || p > kMaxPadding; }))
     return n.refuse(cat("its pads ", list_text(pads), " are too large"));
   auto middle = pads.begin() + static_cast<std::ptrdiff_t>(shape.rank());
   Dims before(pads.begin(), middle), after(middle, pads.end());

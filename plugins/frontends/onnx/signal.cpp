@@ -154,8 +154,8 @@ Result<void> import_mel_weight_matrix(NodeImport& n) {
   if (!(low >= 0 && low < high && high < 1e12)) return n.refuse(cat("its band from ", low, " to ", high, " hertz is impossible"));
   auto dtype = dtype_of(static_cast<int>(n.integer("output_datatype", 1)));
   if (!dtype) return n.refuse(cat("its output_datatype ", n.integer("output_datatype", 1), " is not a supported type"));
-  constexpr std::int64_t kMostWeights = std::int64_t{1} << 28;
-  if (bins > kMostWeights || dft > kMostWeights || (dft / 2 + 1) > kMostWeights / bins) return n.refuse("its matrix is too large");
+  constexpr std::int64_t kMaxWeights = std::int64_t{1} << 28;
+  if (bins > kMaxWeights || dft > kMaxWeights || (dft / 2 + 1) > kMaxWeights / bins) return n.refuse("its matrix is too large");
   n.output_known(Tensor(Shape{dft / 2 + 1, bins}, mel_weights(bins, dft, rate, low, high)).cast(*dtype));
   return success();
 }

@@ -10,7 +10,7 @@
 namespace buda::stablehlo {
 namespace {
 
-constexpr int kMostNested = 100;
+constexpr int kMaxNested = 100;
 
 // Counts how deep a recursive rule is.
 class Nesting {
@@ -21,7 +21,7 @@ class Nesting {
   Nesting& operator=(const Nesting&) = delete;
   Nesting& operator=(Nesting&&) = delete;
   ~Nesting() { --*depth_; }
-  bool too_deep() const { return *depth_ > kMostNested; }
+  bool too_deep() const { return *depth_ > kMaxNested; }
 
  private:
   int* depth_;

@@ -158,13 +158,13 @@ class OperationReader {
   }
 
   Result<Region> region(ByteReader& reader, const Scope& outer) {
-    constexpr std::size_t kMostValues = 1 << 24;
+    constexpr std::size_t kMaxValues = 1 << 24;
     Region out;
     const std::uint64_t blocks = reader.number();
     if (blocks == 0) return out;
     if (blocks > 1) return module_->error("SH003", "has branches between blocks, which are not supported");
     const std::uint64_t count = reader.number();
-    if (count > reader.left() || module_->value_count + count > kMostValues)
+    if (count > reader.left() || module_->value_count + count > kMaxValues)
       return damaged("a region has more values than the file has bytes");
     Scope scope{outer.ids, outer.ids.size()};
     for (std::uint64_t i = 0; i < count; ++i) scope.ids.push_back(module_->value_count++);

@@ -13,7 +13,7 @@
 namespace buda::stablehlo {
 namespace {
 
-constexpr int kMostNestedValues = 64;
+constexpr int kMaxNestedValues = 64;
 
 // The attributes of an operation by its definition, in the order of their names, which is the one of the file. Operations that have none
 // that matter here are left out.
@@ -118,7 +118,7 @@ std::string_view element_name(std::uint64_t code) {
 Diagnostic BytecodeValues::damaged(std::string_view what) const { return module_->error("SH001", cat("is damaged: ", what)); }
 
 Result<Attribute> BytecodeValues::attribute(std::uint64_t number) {
-  if (number >= tables_->attributes.size() || depth_ > kMostNestedValues) return damaged("it has no such attribute");
+  if (number >= tables_->attributes.size() || depth_ > kMaxNestedValues) return damaged("it has no such attribute");
   const auto& entry = tables_->attributes[static_cast<std::size_t>(number)];
   if (!entry.encoded) return Attribute{};
   ++depth_;
@@ -130,7 +130,7 @@ Result<Attribute> BytecodeValues::attribute(std::uint64_t number) {
 }
 
 Result<Type> BytecodeValues::type(std::uint64_t number) {
-  if (number >= tables_->types.size() || depth_ > kMostNestedValues) return damaged("it has no such type");
+  if (number >= tables_->types.size() || depth_ > kMaxNestedValues) return damaged("it has no such type");
   const auto& entry = tables_->types[static_cast<std::size_t>(number)];
   if (!entry.encoded || entry.dialect != "vhlo") {
     Type other;

@@ -20,8 +20,8 @@
 namespace buda::stablehlo {
 namespace {
 
-constexpr std::size_t kMostOperations = 400'000;
-constexpr int kMostNestedCalls = 100;
+constexpr std::size_t kMaxOperations = 400'000;
+constexpr int kMaxNestedCalls = 100;
 
 // "stablehlo.add" and label "2" give "add_2"; a label that is a name stays.
 std::string node_name(const Operation& op) {
@@ -97,7 +97,7 @@ class GraphImport {
     if (it == functions_->end() || it->second.operation->regions.empty())
       return module_->error("SH022", cat("operation ", op.name, " calls the function '", callee, "', which the file does not have"),
                             op.line);
-    if (!active_.insert(it->first).second || active_.size() > kMostNestedCalls)
+    if (!active_.insert(it->first).second || active_.size() > kMaxNestedCalls)
       return module_->error("SH025", cat("function '", callee, "' calls itself, which is not supported"), op.line);
     const std::string before = prefix_;
     prefix_ = cat(prefix_, callee, '/');
@@ -118,8 +118,8 @@ class GraphImport {
   }
 
   Result<void> operation(const Operation& op) {
-    if (++operations_ > kMostOperations)
-      return module_->error("SH026", cat("its loops have more than ", kMostOperations, " operations"), op.line);
+    if (++operations_ > kMaxOperations)
+      return module_->error("SH026", cat("its loops have more than ", kMaxOperations, " operations"), op.line);
     const OpImporter* importer = find_importer(op.name);
     if (importer == nullptr) return module_->error("SH030", cat("operation ", op.name, " is not read"), op.line);
     BUDA_ASSIGN(std::vector<Value> operands, operands_of(op));

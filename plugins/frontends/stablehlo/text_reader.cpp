@@ -16,7 +16,7 @@
 namespace buda::stablehlo {
 namespace {
 
-constexpr int kMostNestedRegions = 64;
+constexpr int kMaxNestedRegions = 64;
 
 class TextReader {  // wide because the rules of the grammar share the tokens and the scopes of names
  public:
@@ -97,7 +97,7 @@ class TextReader {  // wide because the rules of the grammar share the tokens an
   // ---- regions
 
   Result<Region> region() {
-    if (++depth_ > kMostNestedRegions) return error("regions that are not nested as deep");
+    if (++depth_ > kMaxNestedRegions) return error("regions that are not nested as deep");
     scopes_.emplace_back();
     Region out;
     auto read = block(out);

@@ -10,7 +10,7 @@ namespace {
 
 using Ref = NodeImport::Ref;
 
-constexpr std::int64_t kMostSteps = 1 << 12;
+constexpr std::int64_t kMaxSteps = 1 << 12;
 constexpr std::size_t kLstmResults = 7;  // i cs f o ci co h
 
 // Where an operator's inputs begin: BlockLSTM has the number of steps before them.
@@ -96,9 +96,9 @@ Result<void> import_lstm_cell(NodeImport& n) {
 Result<void> import_lstm_block(NodeImport& n) {
   BUDA_ASSIGN(Shape x, n.shape(kBlockInputs.x));
   BUDA_ASSIGN(std::int64_t steps, n.known_integer(0, "number of steps"));
-  if (x.rank() != 3 || x[0] < 1 || x[0] > kMostSteps || steps < x[0])
+  if (x.rank() != 3 || x[0] < 1 || x[0] > kMaxSteps || steps < x[0])
     return n.refuse(
-        cat("its x ", x.text(), " and number of steps ", steps, " are not supported: all of 1 to ", kMostSteps, " steps are needed"));
+        cat("its x ", x.text(), " and number of steps ", steps, " are not supported: all of 1 to ", kMaxSteps, " steps are needed"));
   BUDA_ASSIGN(LstmBlock lstm, lstm_block(n, kBlockInputs));
   Ref all = n.input(kBlockInputs.x), h = n.input(kBlockInputs.h), c = n.input(kBlockInputs.c);
   std::array<std::vector<graph::Edge>, kLstmResults> stacked;

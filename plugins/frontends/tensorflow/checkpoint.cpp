@@ -13,7 +13,7 @@
 namespace buda::tensorflow_frontend {
 namespace {
 
-constexpr std::int64_t kMostShards = 99999;  // a file's name has five digits for it
+constexpr std::int64_t kMaxShards = 99999;  // a file's name has five digits for it
 
 Result<io::Bytes> read_inside(const std::string& path, const std::string& folder, Host& host) {
   if (!host.fs().canonical(path).starts_with(host.fs().canonical(folder) + "/"))
@@ -42,7 +42,7 @@ Result<Checkpoint> Checkpoint::open(const std::string& prefix, const std::string
     return input_error("GF010", {path}, "has no header");
   if (header.endianness() != 0) return input_error("GF010", {path}, "has big-endian elements, which are not supported");
   out.shard_count_ = header.num_shards();
-  if (out.shard_count_ < 1 || out.shard_count_ > kMostShards)
+  if (out.shard_count_ < 1 || out.shard_count_ > kMaxShards)
     return input_error("GF010", {path}, cat("names ", out.shard_count_, " files of elements"));
   return out;
 }

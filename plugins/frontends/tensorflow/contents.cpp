@@ -49,7 +49,7 @@ constexpr std::uint32_t kContent = 4, kContentBegin = 10001, kContentSize = 1000
 constexpr std::size_t kSmall = 256;
 // A few bytes of a file can become an object of some hundred bytes, so both their number and what is left of the file are bounded. The
 // largest models have some hundred thousand nodes and attributes.
-constexpr std::size_t kMostRecords = std::size_t{1} << 21, kLargestStructure = std::size_t{1} << 28;
+constexpr std::size_t kMaxRecords = std::size_t{1} << 21, kLargestStructure = std::size_t{1} << 28;
 
 class Copier {
  public:
@@ -77,9 +77,9 @@ class Copier {
         io::append_varint(out, copied.size());
         out.append(copied);
       }
-      if (++records_ > kMostRecords || out.size() > kLargestStructure)
+      if (++records_ > kMaxRecords || out.size() > kLargestStructure)
         return input_error("GF002", {},
-                           cat("has more than ", kMostRecords, " nodes and attributes, or ", kLargestStructure >> 20,
+                           cat("has more than ", kMaxRecords, " nodes and attributes, or ", kLargestStructure >> 20,
                                " MiB of them; this frontend reads models of up to that many"));
     }
     return success();

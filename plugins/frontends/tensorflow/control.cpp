@@ -11,7 +11,7 @@
 namespace buda::tensorflow_frontend {
 namespace {
 
-constexpr int kMostIterations = 1 << 16;
+constexpr int kMaxIterations = 1 << 16;
 
 Result<void> import_identity(NodeImport& n) {
   for (std::size_t i = 0; i < std::max<std::size_t>(n.input_count(), 1); ++i) n.output_input(i, i);
@@ -98,7 +98,7 @@ Result<void> import_while(NodeImport& n) {
     if (goes_on[0].kind == Value::Kind::failed) return output_all(n, Values(states.size(), Value{Value::Kind::failed}));
     BUDA_ASSIGN(bool truth, n.known_truth(goes_on[0].tensor, cat("condition before iteration ", i)));
     if (!truth) return output_all(n, std::move(states));
-    if (i >= kMostIterations) return n.refuse(cat("it runs more than ", kMostIterations, " times, which is the limit for loops"));
+    if (i >= kMaxIterations) return n.refuse(cat("it runs more than ", kMaxIterations, " times, which is the limit for loops"));
     BUDA_ASSIGN(states, n.walk().call(n, body.name(), bound(body), std::move(states), cat(n.name(), '/', i, '/')));
     for (const Value& state : states)
       if (state.kind == Value::Kind::failed) return output_all(n, Values(states.size(), Value{Value::Kind::failed}));

@@ -22,10 +22,10 @@
 namespace buda::tensorflow_frontend {
 namespace {
 
-constexpr std::size_t kMostSteps = std::size_t{1} << 20;  // nodes that are imported, each time that a loop or call comes to them
+constexpr std::size_t kMaxSteps = std::size_t{1} << 20;  // nodes that are imported, each time that a loop or call comes to them
 constexpr int kDeepest = 64;
 constexpr std::int64_t kMaxResults = 4096;  // of a node that an input stands for; there is room for all before it
-constexpr int kMostIterations = 1 << 16;
+constexpr int kMaxIterations = 1 << 16;
 const Value kFailed{Value::Kind::failed};
 
 struct NodeResult {
@@ -259,10 +259,10 @@ class GraphImport final : public Walk {
 
   void import_node(Scope& scope, int index) {
     const auto& node = (*scope.body->nodes)[index];
-    if (++steps_ > kMostSteps) {
-      if (steps_ == kMostSteps + 1)
+    if (++steps_ > kMaxSteps) {
+      if (steps_ == kMaxSteps + 1)
         failure_.add(
-            error_at(node, scope, "GF035", cat("is where the import ends: ", kMostSteps, " nodes were imported, by loops and calls")));
+            error_at(node, scope, "GF035", cat("is where the import ends: ", kMaxSteps, " nodes were imported, by loops and calls")));
       scope.results[index].failed = true;
       return;
     }
@@ -284,13 +284,13 @@ class GraphImport final : public Walk {
     else if (failed && !calls_function(*model_, node))
       result = left_out(scope, node);
     else if (dead)
-      result.values.assign(kMostDeadResults, Value{Value::Kind::dead});
+      result.values.assign(kMaxDeadResults, Value{Value::Kind::dead});
     else
       result = imported(scope, node, std::move(inputs));
     scope.results[index] = std::move(result);
   }
 
-  static constexpr std::size_t kMostDeadResults = 64;  // more than any operator has that stands behind a condition
+  static constexpr std::size_t kMaxDeadResults = 64;  // more than any operator has that stands behind a condition
 
   NodeResult left_out(Scope& scope, const format::NodeDef& node) {
     if (find_importer(node.op()) == nullptr && !is_one_of(node, {"Const", "VarHandleOp", "VariableV2", "Variable"}))
@@ -448,7 +448,7 @@ class GraphImport final : public Walk {
       if (goes_on.kind != Value::Kind::tensor) return std::nullopt;
       NodeImport n(state_, condition, scope.attributes, scope.prefix + condition.name(), {goes_on});
       auto truth = n.known_truth(goes_on.tensor, cat("condition before iteration ", i));
-      if (truth && i >= kMostIterations) truth = n.refuse(cat("runs more than ", kMostIterations, " times, which is the limit for loops"));
+      if (truth && i >= kMaxIterations) truth = n.refuse(cat("runs more than ", kMaxIterations, " times, which is the limit for loops"));
       if (!truth) {
         failure_.add(std::move(truth).failure());
         return std::nullopt;

@@ -15,7 +15,7 @@ namespace {
 using Ref = NodeImport::Ref;
 using Dims = NodeImport::Dims;
 
-constexpr std::int64_t kMostKnown = std::int64_t{1} << 26;  // elements of a value that a few bytes of the file ask for
+constexpr std::int64_t kMaxKnown = std::int64_t{1} << 26;  // elements of a value that a few bytes of the file ask for
 
 Result<void> import_reshape(NodeImport& n) {
   BUDA_ASSIGN(Shape x, n.shape(0));
@@ -232,7 +232,7 @@ Result<void> import_lin_space(NodeImport& n) {
   BUDA_ASSIGN(double stop, n.known_number(1, "stop"));
   BUDA_ASSIGN(std::int64_t count, n.known_integer(2, "number of values"));
   BUDA_ASSIGN(auto type, n.type(0));
-  if (count < 1 || count > kMostKnown) return n.refuse(cat("it has ", count, " values, which is not supported"));
+  if (count < 1 || count > kMaxKnown) return n.refuse(cat("it has ", count, " values, which is not supported"));
   std::vector<double> values;
   for (std::int64_t i = 0; i < count; ++i)
     values.push_back(count == 1 ? start : start + (stop - start) * static_cast<double>(i) / static_cast<double>(count - 1));

@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t kMagic = 0xdb4775248b80fb57;
 constexpr std::size_t kFooter = 48, kTrailer = 5;
 // Keys share their beginnings, so few bytes can stand for many long ones.
-constexpr std::size_t kLongestKey = 4096, kMostEntries = std::size_t{1} << 18;
+constexpr std::size_t kLongestKey = 4096, kMaxEntries = std::size_t{1} << 18;
 
 template <class T>
 T little_endian(std::string_view bytes) {
@@ -97,7 +97,7 @@ Result<std::map<std::string, std::string_view>> table_entries(std::string_view f
     if (!handle) return broken("its index names no block");
     BUDA_ASSIGN(std::string_view data, block(file, *handle));
     return each_entry(data, [&](const std::string& key, std::string_view value) -> Result<void> {
-      if (out.size() >= kMostEntries) return broken(cat("it has more than ", kMostEntries, " entries"));
+      if (out.size() >= kMaxEntries) return broken(cat("it has more than ", kMaxEntries, " entries"));
       out[key] = value;
       return success();
     });

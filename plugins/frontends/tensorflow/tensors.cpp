@@ -10,7 +10,7 @@ namespace buda::tensorflow_frontend {
 namespace {
 
 constexpr int kReference = 100;
-constexpr std::int64_t kMostFilled = std::int64_t{1} << 28;  // bytes that a single element of a file may become
+constexpr std::int64_t kMaxFilled = std::int64_t{1} << 28;  // bytes that a single element of a file may become
 
 Diagnostic broken(std::string message) { return input_error("GF004", {}, std::move(message)); }
 
@@ -19,7 +19,7 @@ Result<Tensor> from_list(const List& list, const Shape& shape, DType dtype) {
   auto count = static_cast<std::size_t>(shape.volume().value_or(0));
   if (static_cast<std::size_t>(list.size()) > count)
     return broken(cat("has ", list.size(), " elements; its shape ", shape.text(), " needs ", count));
-  if (static_cast<std::size_t>(list.size()) < count && shape.volume().value_or(0) > kMostFilled / static_cast<std::int64_t>(sizeof(To)))
+  if (static_cast<std::size_t>(list.size()) < count && shape.volume().value_or(0) > kMaxFilled / static_cast<std::int64_t>(sizeof(To)))
     return broken(cat("has the shape ", shape.text(), " and only ", list.size(), " elements"));
   std::vector<To> elements;
   elements.reserve(count);

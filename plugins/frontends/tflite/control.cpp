@@ -14,7 +14,7 @@ namespace {
 namespace format = tflite_format;
 using OperandList = std::vector<Operand>;
 
-constexpr int kMostIterations = 1 << 16;
+constexpr int kMaxIterations = 1 << 16;
 
 OperandList inputs_from(const NodeImport& n, std::size_t first) {
   OperandList out;
@@ -39,7 +39,7 @@ Result<void> import_while(NodeImport& n) {
     if (any_failed(goes_on)) return success();
     BUDA_ASSIGN(bool truth, n.known_truth(goes_on[0], cat("condition before iteration ", i)));
     if (!truth) break;
-    if (i >= kMostIterations) return n.refuse(cat("it runs more than ", kMostIterations, " times, which is the limit for loops"));
+    if (i >= kMaxIterations) return n.refuse(cat("it runs more than ", kMaxIterations, " times, which is the limit for loops"));
     BUDA_ASSIGN(states, n.call(1, states, cat(i)));
     if (states.size() != n.input_count())
       return n.refuse(cat("its body has ", states.size(), " results, and the loop ", n.input_count(), " states"));

@@ -13,7 +13,7 @@ namespace buda::tflite_frontend {
 namespace {
 
 // Few bytes of a file may ask for any number of calls.
-constexpr std::size_t kMostOperators = 1 << 16;
+constexpr std::size_t kMaxOperators = 1 << 16;
 
 class GraphImport : private Calls {
  public:
@@ -49,8 +49,8 @@ class GraphImport : private Calls {
     scope.initialises = caller.scope().initialises || caller.importer().code == Code::CALL_ONCE;
     for (std::size_t i = 0; i < arguments.size(); ++i) scope.values[static_cast<std::size_t>(graph.inputs[i])] = arguments[i];
     for (const auto& op : graph.operators) {
-      if (++called_operators_ > kMostOperators)
-        return caller.refuse(cat("calls and loops of the model run more than ", kMostOperators, " operators, which is the limit"));
+      if (++called_operators_ > kMaxOperators)
+        return caller.refuse(cat("calls and loops of the model run more than ", kMaxOperators, " operators, which is the limit"));
       import_operator(scope, op);
     }
     std::vector<Operand> results;

@@ -28,7 +28,7 @@ namespace format = tflite_format;
 // FlatBuffers' own limit; larger files have the elements of their buffers behind it.
 constexpr std::size_t kLargestStructure = (std::size_t{1} << 31) - 1;
 constexpr std::size_t kAlignment = 16;
-constexpr flatbuffers::uoffset_t kDeepest = 64, kMostTables = 4'000'000;
+constexpr flatbuffers::uoffset_t kDeepest = 64, kMaxTables = 4'000'000;
 
 // The type of elements here; INT4 and UINT4 are unpacked.
 std::optional<DType> dtype_of(format::TensorType type) {
@@ -137,7 +137,7 @@ class ModelReader {
       bytes = model_.bytes.view();
     }
     const auto* start = reinterpret_cast<const std::uint8_t*>(bytes.data());
-    flatbuffers::Verifier verifier(start, std::min(bytes.size(), kLargestStructure), kDeepest, kMostTables);
+    flatbuffers::Verifier verifier(start, std::min(bytes.size(), kLargestStructure), kDeepest, kMaxTables);
     if (!format::VerifyModelBuffer(verifier))
       return model_.error("TF001", "is not a complete TensorFlow Lite model: its structure leads out of the file");
     root_ = format::GetModel(start);

@@ -58,9 +58,9 @@ std::vector<std::int32_t> counts_inside(const frontend::WindowArguments& w, std:
 Result<void> average_integers(NodeImport& n, const frontend::WindowArguments& window, format::Activation activation) {
   BUDA_ASSIGN(Shape shape, n.shape(0));
   BUDA_ASSIGN(Dims windows, frontend::window_counts(n, {shape[1], shape[2]}, window));
-  constexpr std::int64_t kMostPlaces = std::int64_t{1} << 26;
-  if (windows[0] > kMostPlaces || windows[1] > kMostPlaces || windows[0] * windows[1] > kMostPlaces)
-    return n.refuse(cat("its result has more than ", kMostPlaces, " places"));
+  constexpr std::int64_t kMaxPlaces = std::int64_t{1} << 26;
+  if (windows[0] > kMaxPlaces || windows[1] > kMaxPlaces || windows[0] * windows[1] > kMaxPlaces)
+    return n.refuse(cat("its result has more than ", kMaxPlaces, " places"));
   auto rows = counts_inside(window, 0, shape[1], windows[0]), columns = counts_inside(window, 1, shape[2], windows[1]);
   std::vector<std::int32_t> count, half;
   for (auto r : rows)
@@ -71,7 +71,7 @@ Result<void> average_integers(NodeImport& n, const frontend::WindowArguments& wi
   Shape places{windows[0], windows[1]};
   Shape kernel{shape[3], 1, window.kernel[0], window.kernel[1]};
   std::int64_t taps = kernel.volume().value_or(0);
-  if (taps < 1 || taps > kMostPlaces) return n.refuse(cat("its window ", list_text(window.kernel), " is too large"));
+  if (taps < 1 || taps > kMaxPlaces) return n.refuse(cat("its window ", list_text(window.kernel), " is too large"));
   Ref x = n.cast(n.channels_first(n.input(0)), DType::i32, "x");
   Ref ones = n.step("ones").constant(Tensor(kernel, std::vector<std::int32_t>(static_cast<std::size_t>(taps), 1)));
   ops::AttrMap attrs = window.attrs();

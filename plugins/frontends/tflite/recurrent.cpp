@@ -24,7 +24,7 @@ namespace {
 
 using Ref = NodeImport::Ref;
 
-constexpr std::int64_t kMostSteps = 1 << 12, kMostBatch = 1 << 20;
+constexpr std::int64_t kMaxSteps = 1 << 12, kMaxBatch = 1 << 20;
 
 // [steps, batch, inputs] or [batch, steps, inputs]; one step without its axis.
 Result<LstmSizes> sizes_of_sequence(NodeImport& n, bool is_sequence, bool is_time_major, std::size_t recurrent_weights) {
@@ -39,8 +39,8 @@ Result<LstmSizes> sizes_of_sequence(NodeImport& n, bool is_sequence, bool is_tim
   s.batch = !is_sequence ? x[0] : x[is_time_major ? 1 : 0];
   s.inputs = x[x.rank() - 1];
   s.hidden = recurrent[1];
-  if (s.steps < 1 || s.steps > kMostSteps || s.batch < 1 || s.batch > kMostBatch)
-    return n.refuse(cat("it has ", s.steps, " steps and ", s.batch, " sequences; 1 to ", kMostSteps, " steps of 1 to ", kMostBatch,
+  if (s.steps < 1 || s.steps > kMaxSteps || s.batch < 1 || s.batch > kMaxBatch)
+    return n.refuse(cat("it has ", s.steps, " steps and ", s.batch, " sequences; 1 to ", kMaxSteps, " steps of 1 to ", kMaxBatch,
                         " sequences are supported"));
   return s;
 }

@@ -17,8 +17,8 @@ namespace {
 namespace format = tflite_format;
 
 // A few bytes of a file may ask for any size.
-constexpr std::int64_t kMostBytes = std::int64_t{1} << 29;
-constexpr std::size_t kMostNodes = std::size_t{1} << 25;  // of a level
+constexpr std::int64_t kMaxBytes = std::int64_t{1} << 29;
+constexpr std::size_t kMaxNodes = std::size_t{1} << 25;  // of a level
 
 Diagnostic wrong(std::string message) { return input_error("TF004", {}, std::move(message)); }
 
@@ -88,7 +88,7 @@ Result<std::vector<Level>> levels_of(const format::SparsityParameters& sparsity,
 Result<std::vector<std::int64_t>> below(const std::vector<std::int64_t>& nodes, const Level& level) {
   std::vector<std::int64_t> out;
   if (level.record->format() == format::DimensionType::DENSE) {
-    if (level.size > 0 && nodes.size() > kMostNodes / static_cast<std::size_t>(level.size))
+    if (level.size > 0 && nodes.size() > kMaxNodes / static_cast<std::size_t>(level.size))
       return wrong("has more elements under one another in sparse storage than are read");
     out.reserve(nodes.size() * static_cast<std::size_t>(level.size));
     for (std::int64_t node : nodes)
@@ -114,8 +114,8 @@ Result<std::vector<std::int64_t>> below(const std::vector<std::int64_t>& nodes, 
 
 Result<std::string> densified(std::string_view stored, const format::SparsityParameters& sparsity, const Shape& shape,
                               std::size_t element_bytes) {
-  const std::int64_t volume = shape.volume().value_or(kMostBytes);
-  if (volume > kMostBytes / static_cast<std::int64_t>(element_bytes)) return wrong("is stored sparsely, and has more than 512 MB");
+  const std::int64_t volume = shape.volume().value_or(kMaxBytes);
+  if (volume > kMaxBytes / static_cast<std::int64_t>(element_bytes)) return wrong("is stored sparsely, and has more than 512 MB");
   BUDA_ASSIGN(std::vector<Level> levels, levels_of(sparsity, shape));
   std::vector<std::int64_t> places{0};
   for (const Level& level : levels) {

@@ -9,8 +9,8 @@ namespace buda::torchscript {
 namespace {
 
 // A loop without an end must not run for ever. The largest models of torchvision take some ten thousand steps.
-constexpr std::int64_t kMostSteps = 3'000'000;
-constexpr std::size_t kMostNodes = 200'000;
+constexpr std::int64_t kMaxSteps = 3'000'000;
+constexpr std::size_t kMaxNodes = 200'000;
 
 }  // namespace
 
@@ -23,9 +23,9 @@ Diagnostic Evaluator::error(std::string_view code, std::string_view message) con
 }
 
 Result<void> Evaluator::spend() {
-  if (++steps_ > kMostSteps)
-    return error("TS050", cat("the program takes more than ", kMostSteps, " steps; it may be a loop without an end"));
-  if (state_.builder.graph().id_bound() > kMostNodes) return error("TS050", cat("the program has more than ", kMostNodes, " operations"));
+  if (++steps_ > kMaxSteps)
+    return error("TS050", cat("the program takes more than ", kMaxSteps, " steps; it may be a loop without an end"));
+  if (state_.builder.graph().id_bound() > kMaxNodes) return error("TS050", cat("the program has more than ", kMaxNodes, " operations"));
   return success();
 }
 

@@ -116,9 +116,9 @@ Result<Value> generate_eye(Call& n) {
 
 // Numbers of a list within lists, and the sizes of these.
 Result<void> flatten(Call& n, const Value& value, std::size_t depth, Dims& sizes, std::vector<double>& numbers) {
-  constexpr std::size_t kMostAxes = 8;
+  constexpr std::size_t kMaxAxes = 8;
   if (const auto* list = value.as<SequenceRef>()) {
-    if (depth > kMostAxes || numbers.size() > (1 << 24)) return n.refuse("makes a tensor of too deep or too long a list");
+    if (depth > kMaxAxes || numbers.size() > (1 << 24)) return n.refuse("makes a tensor of too deep or too long a list");
     const auto size = static_cast<std::int64_t>((*list)->items.size());
     if (depth == sizes.size()) sizes.push_back(size);
     if (sizes[depth] != size) return n.refuse("makes a tensor of lists of different lengths");

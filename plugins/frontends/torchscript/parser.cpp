@@ -13,7 +13,7 @@ namespace {
 // Expressions and blocks within each other; a hostile text could exhaust the stack.
 constexpr int kDeepestSyntax = 200;
 // Of chains a + b + c + … and a.b.c.…, whose trees are as deep as they are long. PyTorch writes brackets around each operation.
-constexpr int kMostLinks = 30;
+constexpr int kMaxLinks = 30;
 
 // From the weakest to the strongest.
 const std::vector<std::vector<std::string_view>>& binary_operators() {
@@ -314,7 +314,7 @@ class Parser {  // wide because it has a function for each rule of the grammar
     BUDA_ASSIGN(Expr left, binary(strength + 1));
     int links = 0;
     for (std::string op = accept_operator(strength); !op.empty(); op = accept_operator(strength)) {
-      if (++links > kMostLinks) return wrong("has an expression that is too long");
+      if (++links > kMaxLinks) return wrong("has an expression that is too long");
       BUDA_ASSIGN(Expr right, binary(strength + 1));
       std::vector<Expr> sides;
       sides.push_back(std::move(left));
@@ -347,7 +347,7 @@ class Parser {  // wide because it has a function for each rule of the grammar
   // Attributes, calls and subscripts of something. A chain of them makes a tree that is as deep, so that it is limited as well.
   Result<Expr> postfix() {
     BUDA_ASSIGN(Expr value, atom());
-    for (int links = 0; links <= kMostLinks; ++links) {
+    for (int links = 0; links <= kMaxLinks; ++links) {
       const std::uint32_t begin = line();
       std::vector<Expr> parts;
       if (accept(".")) {

@@ -52,7 +52,7 @@ enum Opcode : unsigned char {
 };
 
 // A byte of a file can be a value here, which takes some hundred bytes of memory.
-constexpr std::size_t kMostValues = 3'000'000;
+constexpr std::size_t kMaxValues = 3'000'000;
 
 struct StorageType {
   std::string_view name;
@@ -118,7 +118,7 @@ class PickleReader {  // wide because it has a function for each kind of opcode
       BUDA_ASSIGN(std::uint64_t opcode, number(1));
       if (opcode == kStop) break;
       BUDA_TRY(step(static_cast<unsigned char>(opcode)));
-      if (file_.values.size() > kMostValues) return error("TS003", cat("has more than ", kMostValues, " values, which no model needs"));
+      if (file_.values.size() > kMaxValues) return error("TS003", cat("has more than ", kMaxValues, " values, which no model needs"));
     }
     if (stack_.size() != 1 || !marks_.empty()) return damaged("ends with more than one value");
     file_.root = stack_.back();

@@ -125,7 +125,7 @@ Ref adaptive_axis(Call& n, Ref x, std::int64_t axis, std::int64_t in, std::int64
 }
 
 Result<Ref> adaptive(Call& n, const Pool& p, bool average) {
-  constexpr std::int64_t kMostWindows = 1024;  // each is a node
+  constexpr std::int64_t kMaxWindows = 1024;  // each is a node
   BUDA_ASSIGN(Dims sizes, adaptive_sizes(n, p));
   const Dims in = p.sizes();
   const auto first = static_cast<std::int64_t>(p.x.rank() - p.rank);
@@ -148,7 +148,7 @@ Result<Ref> adaptive(Call& n, const Pool& p, bool average) {
         before_samples(n, p).op(cat(average ? "avg_pool" : "max_pool", p.rank, "d"), {whole}, {{"kernel", kernel}, {"stride", kernel}}));
   }
   for (std::size_t i = 0; i < p.rank; ++i) {
-    if (sizes[i] > kMostWindows)
+    if (sizes[i] > kMaxWindows)
       return n.refuse(cat("its output_size ", list_text(sizes), " does not divide ", list_text(in), " and is too large"));
     if (sizes[i] != in[i]) x = adaptive_axis(n, x, axes[i], in[i], sizes[i], average);
   }

@@ -22,15 +22,15 @@ struct Windows {
   }
 };
 
-constexpr std::int64_t kMostPlaces = 1 << 24;
+constexpr std::int64_t kMaxPlaces = 1 << 24;
 
 // Nothing where no window fits.
 std::optional<Windows> windows_along(std::int64_t length, std::int64_t size, std::int64_t step, std::int64_t dilation) {
-  if (size < 1 || step < 1 || dilation < 1 || size > length || dilation > kMostPlaces) return std::nullopt;
+  if (size < 1 || step < 1 || dilation < 1 || size > length || dilation > kMaxPlaces) return std::nullopt;
   const std::int64_t reach = dilation * (size - 1) + 1;
   if (reach > length) return std::nullopt;
   Windows out{(length - reach) / step + 1, size, step, dilation};
-  if (out.count > kMostPlaces / size) return std::nullopt;
+  if (out.count > kMaxPlaces / size) return std::nullopt;
   return out;
 }
 
@@ -69,7 +69,7 @@ Result<Value> slide_im2col(Call& n) {
   }
   std::optional<Windows> along[2];
   for (std::size_t i = 0; i < 2; ++i) {
-    if (padding[i] < 0 || padding[i] > kMostPlaces) return n.refuse(cat("its padding is ", padding[i]));
+    if (padding[i] < 0 || padding[i] > kMaxPlaces) return n.refuse(cat("its padding is ", padding[i]));
     along[i] = windows_along(sizes[2 + i] + 2 * padding[i], kernel[i], stride[i], dilation[i]);
     if (!along[i])
       return n.refuse(cat("windows of ", kernel[0], " by ", kernel[1], " elements do not fit an input of shape ", shape.text()));

@@ -41,11 +41,11 @@ std::optional<double> number(const Value& v) {
 
 constexpr int kDeepestValue = 100;  // lists within lists
 // Values looked at within one: lists may share others, so that a few of them can stand for any number of values.
-constexpr int kMostVisits = 100000;
+constexpr int kMaxVisits = 100000;
 
 bool any_within(const Value& value, bool (*is_it)(const Value&), int depth, int& visits) {
   if (is_it(value)) return true;
-  if (depth > kDeepestValue || ++visits > kMostVisits) return false;
+  if (depth > kDeepestValue || ++visits > kMaxVisits) return false;
   if (const auto* list = value.as<SequenceRef>())
     for (const Value& item : (*list)->items)
       if (any_within(item, is_it, depth + 1, visits)) return true;
@@ -56,7 +56,7 @@ bool any_within(const Value& value, bool (*is_it)(const Value&), int depth, int&
 }
 
 std::optional<bool> same_within(const Value& a, const Value& b, int depth, int& visits) {
-  if (a.failed() || b.failed() || depth > kDeepestValue || ++visits > kMostVisits) return std::nullopt;
+  if (a.failed() || b.failed() || depth > kDeepestValue || ++visits > kMaxVisits) return std::nullopt;
   if (a.none() || b.none()) return a.none() && b.none();
   if (const auto* x = a.as<std::int64_t>(), *y = b.as<std::int64_t>(); x != nullptr && y != nullptr) return *x == *y;
   if (auto x = number(a), y = number(b); x && y) return *x == *y;

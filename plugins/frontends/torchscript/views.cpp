@@ -183,8 +183,8 @@ Ref put_part(OpImport& op, Ref whole, Ref part, const Part& p) {
 View slice_view(const Part& p) {
   View view;
   view.take = [p](OpImport& op, Ref whole) { return op.result().slice(whole, p.axis, p.start, p.stop, p.step); };
-  constexpr std::int64_t kMostParts = 1024;  // each is a node or two
-  if (p.step == 1 || (p.stop - p.start) / p.step < kMostParts)
+  constexpr std::int64_t kMaxParts = 1024;  // each is a node or two
+  if (p.step == 1 || (p.stop - p.start) / p.step < kMaxParts)
     view.put = [p](OpImport& op, Ref whole, Ref part) { return put_part(op, whole, part, p); };
   return view;
 }
@@ -241,8 +241,8 @@ Result<Value> view_select(Call& n) {
 
 // Parts of the given sizes along an axis, as a list.
 Result<Value> parts_of(Call& n, std::int64_t axis, std::int64_t size, const Dims& sizes) {
-  constexpr std::size_t kMostParts = 65536;
-  if (sizes.size() > kMostParts) return n.refuse(cat("makes ", sizes.size(), " parts"));
+  constexpr std::size_t kMaxParts = 65536;
+  if (sizes.size() > kMaxParts) return n.refuse(cat("makes ", sizes.size(), " parts"));
   std::vector<Value> out;
   std::int64_t at = 0;
   for (auto part : sizes) {
@@ -267,8 +267,8 @@ Result<Value> view_split(Call& n) {
   if (given < 1) return n.refuse(cat("its number of ", chunks ? "parts" : "elements", " is ", given));
   const std::int64_t each = chunks ? std::max<std::int64_t>((size + given - 1) / given, 1) : given;
   Dims sizes;
-  constexpr std::int64_t kMostParts = 65536;
-  if (size / each > kMostParts) return n.refuse(cat("makes ", size / each, " parts"));
+  constexpr std::int64_t kMaxParts = 65536;
+  if (size / each > kMaxParts) return n.refuse(cat("makes ", size / each, " parts"));
   for (std::int64_t at = 0; at < size; at += each) sizes.push_back(std::min(each, size - at));
   return parts_of(n, axis, size, sizes);
 }
@@ -302,8 +302,8 @@ Result<Value> view_unbind(Call& n) {
   if (from.rank() == 0) return n.refuse("divides a number");
   BUDA_ASSIGN(auto axis, n.axis_or("dim", 0, from.rank()));
   const std::int64_t size = from[static_cast<std::size_t>(axis)];
-  constexpr std::int64_t kMostParts = 65536;
-  if (size > kMostParts) return n.refuse(cat("makes ", size, " parts"));
+  constexpr std::int64_t kMaxParts = 65536;
+  if (size > kMaxParts) return n.refuse(cat("makes ", size, " parts"));
   std::vector<Value> out;
   for (std::int64_t i = 0; i < size; ++i) out.push_back(n.view(place_view({axis, i, i + 1, 1, size})));
   return list_of(std::move(out));

@@ -26,8 +26,8 @@ constexpr double kNextGoal = 0.9;  // of the slowest op
 // What a core that is busy with such an op counts for, against one with a dense matmul: they take more cores than their work deserves.
 constexpr double kOtherPenalty = 8, kSparsePenalty = 128;
 // Smaller steps of the inner dimension, and smaller blocks of a result in parts, spend their time on overhead.
-constexpr std::int32_t kLeastStep = 4;
-constexpr std::int64_t kLeastStreamedTiles = 8;
+constexpr std::int32_t kMinStep = 4;
+constexpr std::int64_t kMinStreamedTiles = 8;
 
 bool is_matmul(const OpSpec& spec) { return netlist::op_class(spec.op.type) == netlist::OpClass::matmul; }
 
@@ -43,8 +43,8 @@ using Rank = std::tuple<std::int64_t, std::int32_t, int, std::int32_t, int, int,
 
 Rank rank(const OpModel& m, std::int32_t rows, double target) {
   const bool within = m.cycles <= target;
-  const bool short_steps = m.u_kt != 0 && m.u_kt < kLeastStep;
-  const bool small_parts = m.stream.parts > 1 && m.block.mblock_tiles() < kLeastStreamedTiles;
+  const bool short_steps = m.u_kt != 0 && m.u_kt < kMinStep;
+  const bool small_parts = m.stream.parts > 1 && m.block.mblock_tiles() < kMinStreamedTiles;
   return {std::abs(std::int64_t{m.grid.rows} - rows),
           m.grid.rows,
           distance_class(m.cycles, target),

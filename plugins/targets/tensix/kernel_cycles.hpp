@@ -30,7 +30,7 @@ class KernelCycles {
   // The kernels outlive it. `warn` is told of marks that are lost, a sentence without a full stop.
   static Result<std::shared_ptr<KernelCycles>> make(const netlist::Netlist& netlist, const kernels::KernelSet& kernels, device::L1Map l1,
                                                     std::function<void(std::string)> warn = {},
-                                                    Cycle most_cycles = SimulatedCore::kMostCycles);
+                                                    Cycle most_cycles = SimulatedCore::kMaxCycles);
 
   // Cycles until the last thread of a core has ended; nothing where that cannot be known beforehand. From several threads.
   std::optional<double> of(const netlist::Op& op);

@@ -137,7 +137,7 @@ class TensixTarget final : public runtime::Target {
 Result<tensix::RunOptions> run_options(const schema::OptionValues& values) {
   tensix::RunOptions run;
   run.checks = values.text("checks") == "error";
-  run.most_cycles = static_cast<tensix::Cycle>(values.integer("max-cycles", tensix::SimulatedCore::kMostCycles));
+  run.most_cycles = static_cast<tensix::Cycle>(values.integer("max-cycles", tensix::SimulatedCore::kMaxCycles));
   BUDA_ASSIGN(run.debug, tensix::debug_settings(values));
   return run;
 }
@@ -168,7 +168,7 @@ std::vector<schema::OptionSpec> options() {
   cycles.type = schema::OptionType::integer;
   cycles.value_name = "N";
   cycles.least = 1;
-  cycles.default_text = std::to_string(tensix::SimulatedCore::kMostCycles);
+  cycles.default_text = std::to_string(tensix::SimulatedCore::kMaxCycles);
   cycles.summary = "end a run in which a core takes more cycles for an input of its op";
   all.push_back(std::move(cycles));
   schema::OptionSpec time;

@@ -36,8 +36,8 @@ class SimulatedCore final : public kernels::Core {
   tensix::Core::Counts counts() const { return core_.counts(); }
   Checks& checks() { return core_.checks; }
   // After which a run ends.
-  static constexpr Cycle kMostCycles = 1'000'000'000;
-  Cycle most_cycles = kMostCycles;
+  static constexpr Cycle kMaxCycles = 1'000'000'000;
+  Cycle most_cycles = kMaxCycles;
   tensix::Core& core() { return core_; }
   // Until the last thread said in L1 that it has ended.
   Cycle cycles() const;
@@ -56,7 +56,7 @@ struct RunOptions {
   bool checks =
       true;  // what a chip leaves undefined is an error; otherwise `warn` is told what was ignored, a sentence without a full stop
   std::function<void(std::string)> warn;
-  Cycle most_cycles = SimulatedCore::kMostCycles;  // of a core for an input
+  Cycle most_cycles = SimulatedCore::kMaxCycles;  // of a core for an input
   DebugSettings debug;
   // What is written of the executions of an op, in the order of its cores; what its kernels print, and the state of the first core that
   // was stopped. And the chip of an op, for these lines.

@@ -27,8 +27,8 @@ struct UnpackerSettings {
   std::uint16_t descriptor, mode, base, offset, register_strides;
 };
 constexpr UnpackerSettings kSettings[2] = {{52, 60, 64, 80, 44}, {92, 100, 104, 120, 46}};
-constexpr std::uint64_t kMostNumbers = 1 << 26;  // more than L1 has
-constexpr std::uint16_t kFirstRow = 64;          // of SrcA, in numbers: where the first unpacker's addresses of registers begin
+constexpr std::uint64_t kMaxNumbers = 1 << 26;  // more than L1 has
+constexpr std::uint16_t kFirstRow = 64;         // of SrcA, in numbers: where the first unpacker's addresses of registers begin
 
 // What one UNPACR reads and how.
 struct Reading {
@@ -122,10 +122,10 @@ Step reading_of(Coprocessor& c, std::size_t thread, std::size_t unpacker, Readin
   const auto& to = at.channel[1];
   if (to.x < from.x) return c.fail(cat("it reads datums ", from.x, " to ", to.x));
   r.count = to.x - from.x + 1;
-  if (std::uint64_t{x} * y * z > kMostNumbers || (from.y | from.z | from.w) > 0xffff || from.x > kMostNumbers)
+  if (std::uint64_t{x} * y * z > kMaxNumbers || (from.y | from.z | from.w) > 0xffff || from.x > kMaxNumbers)
     return c.fail("the tile or the place in it is beyond the end of L1");
   const std::uint64_t first = from.x + std::uint64_t{x} * (from.y + std::uint64_t{y} * (from.z + std::uint64_t{z} * from.w));
-  if (first > kMostNumbers) return c.fail("the place in the tile is beyond the end of L1");
+  if (first > kMaxNumbers) return c.fail("the place in the tile is beyond the end of L1");
   r.first = static_cast<std::uint32_t>(first);
   const std::uint32_t base = (get_bits(s.base, 0, 32) + get_bits(s.offset, 0, 16) + 1) << 4,
                       bits = static_cast<std::uint32_t>(bits_per_datum(r.format));

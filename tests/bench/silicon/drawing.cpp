@@ -13,7 +13,7 @@ namespace {
 // Of a panel, in pixels.
 constexpr double kWidth = 300, kHeight = 170, kLeft = 44, kTop = 26, kGap = 24;
 constexpr int kPanelsPerRow = 3;
-constexpr double kMostError = 40;  // beyond it points stand at the border
+constexpr double kMaxError = 40;  // beyond it points stand at the border
 
 std::string pixels(double value) {
   char text[32];
@@ -26,7 +26,7 @@ double x_of(const Panel& panel, double size) {
   return kLeft + std::clamp(at, 0.0, 1.0) * kWidth;
 }
 
-double y_of(double percent) { return kTop + (1 - std::clamp(percent / kMostError, -1.0, 1.0)) / 2 * kHeight; }
+double y_of(double percent) { return kTop + (1 - std::clamp(percent / kMaxError, -1.0, 1.0)) / 2 * kHeight; }
 
 std::string axes(const Panel& panel) {
   std::string out = cat("<text x=\"", pixels(kLeft), "\" y=\"14\" class=\"title\">", panel.title, "</text>\n");

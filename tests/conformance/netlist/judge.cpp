@@ -302,13 +302,13 @@ void Judge::judge(const Graph& graph, const Op& op, std::int64_t input, std::siz
       if (!zero) previous = &sum;
     }
   }
-  constexpr std::size_t kMostNumbers = std::size_t{1} << 25;  // laid out at once
+  constexpr std::size_t kMaxNumbers = std::size_t{1} << 25;  // laid out at once
   Task task{op, nullptr, {}, precision_, previous, work_};
   if (times > 1) task.most_work /= times < kOften ? 10 : 100;
   if (const auto fused = fused_.find(op.attributes.fused_op_id); fused != fused_.end()) task.fused = fused->second;
   std::size_t numbers = 0;
   for (const View& in : inputs) numbers += in.extent().size();
-  const bool by_t = numbers > kMostNumbers && op.block.t > 1 && previous == nullptr && works_by_t(op, inputs);
+  const bool by_t = numbers > kMaxNumbers && op.block.t > 1 && previous == nullptr && works_by_t(op, inputs);
   Op alone = op;
   alone.block.t = 1;
   const Task part{alone, task.fused, {}, precision_, nullptr, task.most_work / std::max(op.block.t, 1)};

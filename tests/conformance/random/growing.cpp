@@ -6,7 +6,7 @@
 namespace buda::trial {
 namespace {
 
-constexpr std::int64_t kMostElements = 70000;
+constexpr std::int64_t kMaxElements = 70000;
 
 }  // namespace
 
@@ -53,7 +53,7 @@ std::optional<Port> Growing::op(std::string name, std::vector<Port> inputs, grap
   auto results = evaluate_step(name, values, attrs);
   if (!results) return std::nullopt;
   for (const Tensor& t : *results)
-    if (t.size() == 0 || t.shape().volume().value_or(0) > kMostElements || t.shape().rank() > 4) return std::nullopt;
+    if (t.size() == 0 || t.shape().volume().value_or(0) > kMaxElements || t.shape().rank() > 4) return std::nullopt;
   recipe_.steps.push_back({StepKind::op, std::move(name), std::move(inputs), std::move(attrs), std::move(*results), {}});
   return Port{recipe_.steps.size() - 1, 0};
 }

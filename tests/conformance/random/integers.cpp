@@ -36,9 +36,9 @@ void step(IntegerPool& pool) {
 Recipe integer_recipe(std::uint64_t seed) {
   IntegerPool pool(seed);
   Growing& g = pool.growing();
-  constexpr int kMostTrials = 40;
+  constexpr int kMaxTrials = 40;
   const std::size_t wanted = 1 + g.pick(g.chance(50) ? 3 : 8);
-  for (int i = 0; i < kMostTrials && g.ops() < wanted; ++i) step(pool);
+  for (int i = 0; i < kMaxTrials && g.ops() < wanted; ++i) step(pool);
   // Floats are compared by other rules, so what is left of them becomes integers.
   Recipe recipe = g.finish();
   bool floats = false;

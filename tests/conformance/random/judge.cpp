@@ -31,11 +31,11 @@ Tensor disturbed(const Tensor& t) {
 }
 
 std::string chain_of(const Recipe& recipe) {
-  constexpr std::size_t kMostNamed = 3;
+  constexpr std::size_t kMaxNamed = 3;
   std::vector<std::string> ops;
   for (const Step& step : recipe.steps)
     if (step.kind == StepKind::op) ops.push_back(step.op);
-  if (ops.size() > kMostNamed) ops = {cat("… ", ops.size() - 1, " ops"), ops.back()};
+  if (ops.size() > kMaxNamed) ops = {cat("… ", ops.size() - 1, " ops"), ops.back()};
   return join(ops, " > ");
 }
 

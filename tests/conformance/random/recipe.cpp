@@ -36,12 +36,12 @@ graph::ValueRef built(ops::Builder& b, const Recipe& recipe, std::size_t i, cons
   return ref;
 }
 
-constexpr std::size_t kMostShown = 16;
+constexpr std::size_t kMaxShown = 16;
 
 std::string numbers_text(const Tensor& t) {
   std::string out = "{";
   auto append = [&](std::size_t i, const auto& value) { out += cat(i > 0 ? ", " : "", value); };
-  const std::size_t shown = std::min(t.size(), kMostShown);
+  const std::size_t shown = std::min(t.size(), kMaxShown);
   if (is_float(t.dtype())) {
     const std::vector<float> values = t.to_f32();
     for (std::size_t i = 0; i < shown; ++i) append(i, static_cast<double>(values[i]));

@@ -200,11 +200,11 @@ void SpecialPool::step(bool selections) {
 Recipe special_recipe(std::uint64_t seed) {
   SpecialPool pool(seed);
   Growing& g = pool.growing();
-  constexpr int kMostTrials = 40;
+  constexpr int kMaxTrials = 40;
   const bool selections = g.chance(60);
   const bool all_results = g.chance(40);
   const std::size_t wanted = 1 + g.pick(g.chance(50) ? 2 : 6);
-  for (int i = 0; i < kMostTrials && g.ops() < wanted; ++i) pool.step(selections);
+  for (int i = 0; i < kMaxTrials && g.ops() < wanted; ++i) pool.step(selections);
   Recipe recipe = g.finish();
   if (!all_results) return recipe;
   recipe.outputs.clear();

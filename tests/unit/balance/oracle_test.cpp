@@ -96,12 +96,12 @@ class TriesEverything final : public Policy {
   double cycles() const { return best_cycles_; }
   std::size_t estimated() const { return estimated_; }
   // Whether nothing was left out for want of time.
-  bool is_complete() const { return nodes_ < kMostNodes; }
+  bool is_complete() const { return nodes_ < kMaxNodes; }
   // Whether no estimate was below what models say: then nothing was left out that could be better.
   bool is_sound() const { return sound_; }
 
  private:
-  static constexpr std::size_t kMostPlaces = 40, kMostNodes = 20'000;
+  static constexpr std::size_t kMaxPlaces = 40, kMaxNodes = 20'000;
 
   double change(std::int64_t cores) const { return std::round(cost::epoch_change_cycles(context_->device(), cores)); }
 
@@ -141,7 +141,7 @@ class TriesEverything final : public Policy {
       }
       for (const OpModel& model : context_->models(schedule[next])) {
         const double most = std::max(open, std::round(model.cycles));
-        if (closed + change(1) + inputs_ * most >= best_cycles_ || nodes_ >= kMostNodes) continue;
+        if (closed + change(1) + inputs_ * most >= best_cycles_ || nodes_ >= kMaxNodes) continue;
         ++nodes_;
         if (context_->place(schedule[next], model)) {
           extend(next + 1, closed, most);
@@ -183,7 +183,7 @@ class TriesEverything final : public Policy {
 
   // All places of the ops from `next` on, as many as are counted.
   void move(Choice& choice, std::size_t next, double by_models) {
-    if (by_models >= best_cycles_ || places_ >= kMostPlaces) return;
+    if (by_models >= best_cycles_ || places_ >= kMaxPlaces) return;
     if (next == choice.ops.size()) {
       ++places_;
       estimate(choice, by_models);

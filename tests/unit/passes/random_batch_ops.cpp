@@ -10,7 +10,7 @@ namespace {
 
 using Dims = std::vector<std::int64_t>;
 
-constexpr std::int64_t kMostElements = 20000;
+constexpr std::int64_t kMaxElements = 20000;
 
 void transpose(RandomPool& pool, const RandomValue& x) {
   Dims perm(x.rank());
@@ -47,7 +47,7 @@ void repeat(RandomPool& pool, const RandomValue& x) {
   Dims wide = x.shape().dims();
   for (std::int64_t& size : wide)
     if (size == 1) size = pool.between(1, 3);
-  if (*Shape(wide).volume() <= kMostElements) pool.unary("broadcast", x, {{"shape", wide}});
+  if (*Shape(wide).volume() <= kMaxElements) pool.unary("broadcast", x, {{"shape", wide}});
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ void batch_step(RandomPool& pool) {
     case 2:
       return slice(pool, x, axis);
     case 3:
-      if (*x.shape().volume() <= kMostElements) pool.take("concatenate", {x, x}, {{"dim", static_cast<std::int64_t>(axis)}});
+      if (*x.shape().volume() <= kMaxElements) pool.take("concatenate", {x, x}, {{"dim", static_cast<std::int64_t>(axis)}});
       return;
     case 4:
       return merge(pool, x, axis);

@@ -22,9 +22,9 @@ namespace buda::balance {
 namespace {
 
 // A buffer that is more than so much of what a channel moves in an epoch, or reads, on average is divided.
-constexpr double kMostShare = 0.5;
+constexpr double kMaxShare = 0.5;
 // Each part may cost its readers streams and phases.
-constexpr std::int64_t kMostParts = 16;
+constexpr std::int64_t kMaxParts = 16;
 
 bool is_for_host(const QueuePlan& plan) { return plan.role == QueueRole::input && plan.queue.grid.volume() == 1; }
 bool lies_on_host(const QueuePlan& plan) { return plan.queue.location == netlist::QueueLocation::host; }
@@ -199,7 +199,7 @@ class Builder {
       const bool is_divisible = !plan.writer.valid() && plan.source.valid() &&
                                 problem_.source(plan.source).encoded != EncodedPart::indices && !lies_on_host(plan) &&
                                 plan.queue.layout != netlist::QueueLayout::flat;
-      if (is_divisible && means.busiest_share(out_.uses[q]) > kMostShare) divide_queue(q, means);
+      if (is_divisible && means.busiest_share(out_.uses[q]) > kMaxShare) divide_queue(q, means);
     }
   }
 
@@ -215,10 +215,10 @@ class Builder {
   void divide_queue(std::size_t q, const EpochMeans& means) {
     QueuePlan& plan = out_.queues.queues[q];
     std::optional<Division> best;
-    for (const TileLayout& layout : divided_layouts(tiling::layout_of(plan.queue), kMostParts)) {
+    for (const TileLayout& layout : divided_layouts(tiling::layout_of(plan.queue), kMaxParts)) {
       auto division = divided(q, layout);
       if (!division) continue;
-      division->share = std::max(means.busiest_share(division->use), kMostShare);
+      division->share = std::max(means.busiest_share(division->use), kMaxShare);
       if (!best || std::pair(division->share, division->reads) < std::pair(best->share, best->reads)) best = std::move(division);
     }
     if (!best || best->share >= means.busiest_share(out_.uses[q])) return;

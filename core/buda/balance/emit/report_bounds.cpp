@@ -14,7 +14,7 @@ namespace buda::balance {
 namespace {
 
 // Plans of more ops are not placed once more to tell why their epochs end.
-constexpr std::size_t kMostExplained = 20'000;
+constexpr std::size_t kMaxExplained = 20'000;
 
 // Cycles of plans are whole.
 std::int64_t whole_bound(double cycles) { return static_cast<std::int64_t>(std::floor(std::min(cycles, 9e18))); }
@@ -71,7 +71,7 @@ void add_bounds(const ChoiceSpace& space, const Choice& choice, const QueueOptio
   const ScheduleBound schedule(bounded_ops(space, queues), chip);
   report.totals.schedule_bound = bound_of(std::max(schedule.cycles() / chips_of(space), universal.cycles()), report.totals);
   add_epoch_bounds(schedule, choice, report);
-  if (choice.ops.size() > kMostExplained) return;
+  if (choice.ops.size() > kMaxExplained) return;
   std::vector<double> intervals;
   for (const ReportEpoch& epoch : report.epochs) intervals.push_back(static_cast<double>(epoch.interval));
   const std::vector<std::string> ends = epoch_ends(space, choice, intervals);

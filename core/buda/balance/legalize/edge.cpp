@@ -202,7 +202,7 @@ std::variant<EdgeRoutes, std::string> routes_of_rows(const TileLayout& rows, con
 }
 
 // Buffers that a core reads one part each from. More cost it streams and phases.
-constexpr std::int64_t kMostPartsApart = 8;
+constexpr std::int64_t kMaxPartsApart = 8;
 
 // Parts of columns that one matrix is taken in; 1 where it is taken in any other way.
 std::int64_t parts_of_columns(const TileShape& producer, const EdgeMaps& maps) {
@@ -239,7 +239,7 @@ TileLayout preferred_layout(const Op& op, std::size_t input, const TileShape& pr
   }
   if (const std::int64_t parts = parts_of_columns(producer, maps); parts > 1) {
     // A core's columns of one part follow those of the core before it; those of the next part lie behind the last core's.
-    const std::int64_t held = most_divisor(parts, kMostPartsApart);
+    const std::int64_t held = most_divisor(parts, kMaxPartsApart);
     l.grid.cols = static_cast<std::int32_t>(held == parts ? parts * l.grid.cols : held);
   } else if (moves_t(maps) || maps.pad || maps.unpad) {
     l.grid = {1, 1};

@@ -15,9 +15,9 @@ namespace {
 // neighbours. `space`: with models for all other ops.
 std::vector<std::string> nearest_that_work(const Problem& problem, ChoiceSpace space, OpId op, const std::vector<NearChoice>& near,
                                            const Tries& works) {
-  constexpr std::size_t kMostShown = 3, kMostTried = 12;
+  constexpr std::size_t kMaxShown = 3, kMaxTrials = 12;
   std::vector<std::string> out;
-  for (std::size_t i = 0; i < std::min(near.size(), kMostTried) && out.size() < kMostShown; ++i) {
+  for (std::size_t i = 0; i < std::min(near.size(), kMaxTrials) && out.size() < kMaxShown; ++i) {
     Problem tried = problem;
     tried.ops[op.index()] = with_buffered_inputs(tried.op(op), near[i].overrides.buffered_inputs);
     space.problem = &tried;

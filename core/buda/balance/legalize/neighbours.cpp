@@ -110,7 +110,7 @@ std::variant<EdgeBook::Entry, EdgeBook::Complaint> EdgeBook::measure(OpId op, co
 }
 
 // Beyond these, memory would be more than the time is worth.
-constexpr std::size_t kMostKnownCosts = 100'000;
+constexpr std::size_t kMaxKnownCosts = 100'000;
 
 ModelShape shape_of(const OpModel& model) {
   return {model.grid.rows,
@@ -155,7 +155,7 @@ const std::variant<EdgeCost, std::string>& EdgeBook::cost_of(OpId op, const OpMo
     key.direct = is_direct(operand, producer, epoch);
     key.producer_model = shape_of(producer->model);
   }
-  if (costs_.size() >= kMostKnownCosts) costs_.clear();
+  if (costs_.size() >= kMaxKnownCosts) costs_.clear();
   const auto [known, fresh] = costs_.try_emplace(key);
   if (fresh) known->second = operand_cost(*problem_, op, model, input, epoch, producer);
   return known->second;
@@ -210,7 +210,7 @@ bool EdgeBook::fits(OpId op, const OpModel& model, const Entry& own, const std::
   };
   for (const OpUse& use : spec.users) add(use, inputs_[use.op.index()]);
   for (const ExtraUse& e : extra) add(e.use, *e.entry);
-  if (verdicts_.size() >= kMostKnownCosts) verdicts_.clear();
+  if (verdicts_.size() >= kMaxKnownCosts) verdicts_.clear();
   const auto [known, fresh] = verdicts_.try_emplace(std::move(key));
   if (fresh)
     known->second =

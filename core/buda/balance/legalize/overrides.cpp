@@ -221,9 +221,9 @@ Diagnostic unknown_op(const Problem& problem, const std::string& name, const std
   if (auto near = nearest_word(name, names)) {
     d.hint = cat("did you mean '", *near, "'?");
   } else {
-    constexpr std::size_t kMostNames = 12;
-    bool more = names.size() > kMostNames;
-    if (more) names.resize(kMostNames);
+    constexpr std::size_t kMaxNames = 12;
+    bool more = names.size() > kMaxNames;
+    if (more) names.resize(kMaxNames);
     d.hint = cat("its ops are ", join(names, ", "), more ? ", …" : "");
   }
   return d;

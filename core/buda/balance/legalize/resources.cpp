@@ -116,12 +116,12 @@ void append_dram(std::vector<Usage>& out, const Op& op, const Links& links, cons
 // smallest multiple of at least 26 KiB that divides a phase (at most 2,048 tiles), else the largest below 52 KiB. Larger buffers are
 // doubled, up to 100 KiB, if a phase is a multiple of the result.
 std::int64_t pipegen2_dram_bytes(std::int64_t tiles, std::int64_t op_tiles, std::int64_t tile_bytes) {
-  constexpr std::int64_t kMostInAPhase = 2048;
-  constexpr std::int64_t kFewReads = 52 * 1024, kMostDoubled = 100 * 1024;
-  const std::int64_t bytes = tiles * tile_bytes, phase = kMostInAPhase / op_tiles * op_tiles;
+  constexpr std::int64_t kMaxTilesPerPhase = 2048;
+  constexpr std::int64_t kSmallReadBytes = 52 * 1024, kMaxDoubled = 100 * 1024;
+  const std::int64_t bytes = tiles * tile_bytes, phase = kMaxTilesPerPhase / op_tiles * op_tiles;
   std::int64_t factor = 1;
-  while ((factor + 1) * bytes < kFewReads && !(factor * bytes >= kFewReads / 2 && phase % (factor * tiles) == 0)) ++factor;
-  if (factor == 1 && 2 * bytes <= kMostDoubled && phase % (2 * tiles) == 0) factor = 2;
+  while ((factor + 1) * bytes < kSmallReadBytes && !(factor * bytes >= kSmallReadBytes / 2 && phase % (factor * tiles) == 0)) ++factor;
+  if (factor == 1 && 2 * bytes <= kMaxDoubled && phase % (2 * tiles) == 0) factor = 2;
   return factor * bytes;
 }
 

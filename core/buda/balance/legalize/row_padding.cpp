@@ -144,7 +144,7 @@ std::int64_t rows_of_core(std::int64_t rows, std::int64_t most) {
   return rows / grid;
 }
 
-constexpr std::int64_t kMostRowsAdded = 16;  // one in so many
+constexpr std::int64_t kMaxRowsAdded = 16;  // one in so many
 
 // Whether no override names an op of the region, or one that reads it.
 bool is_open(const RowRegion& region, std::span<const OpOverride> overrides) {
@@ -188,7 +188,7 @@ void pad_rows(Problem& problem, const RowRegion& region, std::int64_t rows) {
 
 std::int64_t rows_that_divide(std::int64_t rows, std::int64_t most) {
   std::int64_t best = rows, least = rows_of_core(rows, most) / 2;
-  for (std::int64_t more = rows + 1; more <= rows + rows / kMostRowsAdded; ++more) {
+  for (std::int64_t more = rows + 1; more <= rows + rows / kMaxRowsAdded; ++more) {
     const std::int64_t left = rows_of_core(more, most);
     if (left > least || (best != rows && left == least)) continue;
     best = more;

@@ -133,7 +133,7 @@ void Candidates::keep_residents(OpModel& model) const {
   for (std::size_t i = 0; i < spec_.operands.size() && i < 32; ++i) {
     if (!spec_.operands[i].constant || op.inputs[i].kernel_broadcast.tiles > 0 || (wanted && (*wanted >> i & 1) == 0)) continue;
     std::int64_t tiles = input_order(op, i).tiles();
-    if (tiles > netlist::kMostDimension) continue;
+    if (tiles > netlist::kMaxDimension) continue;
     model.resident |= 1u << i;
     sizes.emplace_back(tiles, i);
   }
@@ -146,7 +146,7 @@ void Candidates::keep_residents(OpModel& model) const {
 }
 
 bool Candidates::fits_with(OpModel& model, std::int64_t mblocks, Usage& l1) const {
-  model.buf_size_mb = static_cast<std::int32_t>(std::min<std::int64_t>(mblocks, netlist::kMostDimension));
+  model.buf_size_mb = static_cast<std::int32_t>(std::min<std::int64_t>(mblocks, netlist::kMaxDimension));
   if (netlist::output_buffer_fault(model.buf_size_mb, model.block.t, options_.inputs_per_epoch)) return false;
   keep_residents(model);
   l1 = l1_of(model);
@@ -164,7 +164,7 @@ bool Candidates::could_fit(OpModel model) {
 }
 
 // Results that the buffer of an output holds at most.
-constexpr std::int64_t kMostResultsHeld = 4;
+constexpr std::int64_t kMaxResultsHeld = 4;
 
 bool Candidates::offer(OpModel model) {
   // Readers in the same epoch may need several mblocks at once, or all of them (see OpSpec::depth); where there is no room for that, they
@@ -208,7 +208,7 @@ bool Candidates::leaves_room(const OpModel& model, Usage& l1) const {
 void Candidates::deepen(OpModel& model, Usage& l1) const {
   if (options_.inputs_per_epoch < 2) return;
   OpModel deeper = model;
-  deeper.buf_size_mb = static_cast<std::int32_t>(std::min(kMostResultsHeld, options_.inputs_per_epoch / 2 * 2));
+  deeper.buf_size_mb = static_cast<std::int32_t>(std::min(kMaxResultsHeld, options_.inputs_per_epoch / 2 * 2));
   while (netlist::output_buffer_fault(deeper.buf_size_mb, 1, options_.inputs_per_epoch)) deeper.buf_size_mb -= 2;
   if (model.block.t == 1 && model.buf_size_mb < deeper.buf_size_mb && leaves_room(deeper, l1)) model = deeper;
   deeper = model;

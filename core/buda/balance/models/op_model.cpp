@@ -188,7 +188,7 @@ void set_sparse_attributes(Op& op, const SelectionMatrix& matrix, const OpModel&
   s.act_t = matrix.act_matrices * model.sparse.passes;
   if (model.bands > 1)
     op.inputs[1].min_buffer_tiles = static_cast<std::int32_t>(std::min<std::int64_t>(
-        std::int64_t{model.sparse.reach} * model.u_kt * model.block.mblock_n * model.block.ublock_ct, netlist::kMostDimension));
+        std::int64_t{model.sparse.reach} * model.u_kt * model.block.mblock_n * model.block.ublock_ct, netlist::kMaxDimension));
   if (model.sparse.passes > 1) op.inputs[1].maps.tms.push_back(netlist::Tm::broadcast(netlist::Dim::z, model.sparse.passes));
   for (std::size_t i : {std::size_t{0}, std::size_t{2}})
     if (model.grid.cols > 1) op.inputs[i].maps.tms.push_back(netlist::Tm::broadcast(netlist::Dim::c, model.grid.cols));
@@ -199,7 +199,7 @@ void set_sparse_attributes(Op& op, const SelectionMatrix& matrix, const OpModel&
 namespace {
 
 // A larger operand is not asked of DRAM for every input if L1 can hold it for all matrices and inputs.
-constexpr std::int64_t kMostKeptForAllMatrices = 32;
+constexpr std::int64_t kMaxKeptForAllMatrices = 32;
 
 // Tiles of a constant that a core reads again and again, so that its kernel keeps them and reads them as often as it needs
 // (kernel_broadcast): a row of tiles that all rows of an elementwise op or of a product with bias take, a single tile, the right operand
@@ -235,7 +235,7 @@ std::int64_t repeated_tiles(const OpSpec& spec, const Op& op, std::size_t input)
   } else if (kind == OpClass::matmul && input == 1 && left == 2 && is_along(rest[0], netlist::Dim::c) && rest[1].kind == TmKind::hslice &&
              rest[1].factor == rest[0].factor) {
     tiles = all / op.block.t;
-  } else if (kind == OpClass::matmul && input == 1 && left == 0 && all / op.block.t <= kMostKeptForAllMatrices) {
+  } else if (kind == OpClass::matmul && input == 1 && left == 0 && all / op.block.t <= kMaxKeptForAllMatrices) {
     tiles = all / op.block.t;
   }
   return 2 * tiles < all ? tiles : 0;
@@ -290,7 +290,7 @@ Op with_model(const OpSpec& spec, const OpModel& model) {
     } else if (const std::int64_t held = held_inputs(spec, model, i); held > 0) {
       op.inputs[i].min_buffer_tiles =
           std::max(op.inputs[i].min_buffer_tiles,
-                   static_cast<std::int32_t>(std::min<std::int64_t>(held * input_order(op, i).tiles(), netlist::kMostDimension)));
+                   static_cast<std::int32_t>(std::min<std::int64_t>(held * input_order(op, i).tiles(), netlist::kMaxDimension)));
     }
   }
   return op;
@@ -326,13 +326,14 @@ Links links_alone(const OpSpec& spec, const OpModel& model) {
 namespace {
 
 // So few models that one whose neighbours object may be missed.
-constexpr std::size_t kFewModels = 4;
+constexpr std::size_t kSmallModelCount = 4;
 
-// What neighbours need may be more than a model leaves that fills L1. Beside few models stand some with fewer parameters or smaller buffers.
+// What neighbours need may be more than a model leaves that fills L1. Beside few models stand some with fewer parameters or smaller
+// buffers.
 void add_leaner(LegalModels& legal, const OpSpec& spec, const device::DeviceDescriptor& device, const ModelOptions& options,
                 const OpOverride* overrides) {
   const auto fills = [&](const OpModel& model) { return model.l1_bytes + kRoomForNeighbours > device.l1.operand_bytes(); };
-  if (legal.models.size() > kFewModels || std::none_of(legal.models.begin(), legal.models.end(), fills)) return;
+  if (legal.models.size() > kSmallModelCount || std::none_of(legal.models.begin(), legal.models.end(), fills)) return;
   LegalModels leaner;
   Candidates candidates(spec, device, options, overrides, {.shallow = true, .reserve = kRoomForNeighbours}, leaner);
   enumerate(candidates);

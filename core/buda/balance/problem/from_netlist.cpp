@@ -82,10 +82,10 @@ class ProblemReader {
     if (graph.input_count != first.input_count)
       refuse(graph.places.self, graph.name,
              cat("graph '", graph.name, "' takes ", graph.input_count, " inputs, and '", first.name, "' takes ", first.input_count));
-    if (graph.input_count > kMostEntries / 2)
+    if (graph.input_count > kMaxEntries / 2)
       refuse(
           graph.places.self, graph.name,
-          cat("graph '", graph.name, "' takes ", graph.input_count, " inputs; queues hold two epochs' of ", kMostEntries / 2, " at most"));
+          cat("graph '", graph.name, "' takes ", graph.input_count, " inputs; queues hold two epochs' of ", kMaxEntries / 2, " at most"));
     problem_.batches = problem_.microbatch = first.input_count;
   }
 

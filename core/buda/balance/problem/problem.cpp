@@ -79,7 +79,7 @@ class ProblemBuilder {
     const auto loops = [](const SourceSpec& s) { return s.loopback.has_value(); };
     if (problem_.batches > 1 && std::any_of(problem_.sources.begin(), problem_.sources.end(), loops))
       return usage_error("BL017", "a model with state processes one batch at a time: --microbatch 1");
-    const std::int64_t inputs = std::int64_t{problem_.w} * problem_.batches, most = kMostEntries / 2;
+    const std::int64_t inputs = std::int64_t{problem_.w} * problem_.batches, most = kMaxEntries / 2;
     problem_.microbatch = static_cast<std::int32_t>(inputs);
     if (inputs <= most) return success();
     Diagnostic d = usage_error("BL017", cat(problem_.batches, " batches of ", problem_.w, " exceed the maximum for queues, ", most));
@@ -110,9 +110,9 @@ class ProblemBuilder {
       for (const auto& type : node.outputs) {
         if (type.shape.rank() != 4 || type.shape[0] <= problem_.w) continue;
         // Two epochs' worth have to find room in a queue. What follows from an input is as long.
-        if (type.shape[0] > kMostEntries / 2) {
+        if (type.shape[0] > kMaxEntries / 2) {
           if (failure_.empty())
-            fail(no_fit("BL002", node, cat("w = ", type.shape[0], " exceeds the maximum for queues, ", kMostEntries / 2)));
+            fail(no_fit("BL002", node, cat("w = ", type.shape[0], " exceeds the maximum for queues, ", kMaxEntries / 2)));
           return;
         }
         problem_.w = static_cast<std::int32_t>(type.shape[0]);
@@ -136,10 +136,10 @@ class ProblemBuilder {
                                  wanted_w == 1 ? " is needed: parameters and constants are the same for all inputs"
                                                : " is needed: all of the model's inputs take part in each step")));
     TileShape out{s[1], s[2] / kTile, s[3] / kTile};
-    if (std::max({out.t, out.rt, out.ct}) > netlist::kMostDimension || out.volume() > netlist::kMostTiles) {
+    if (std::max({out.t, out.rt, out.ct}) > netlist::kMaxDimension || out.volume() > netlist::kMaxTiles) {
       too_large_.add(no_fit("BL001", node,
                             cat("shape ", s.text(), " is larger than a netlist can express: ", out.volume(), " tiles of ",
-                                netlist::kMostTiles, " that are possible, ", netlist::kMostDimension, " along a dimension")));
+                                netlist::kMaxTiles, " that are possible, ", netlist::kMaxDimension, " along a dimension")));
       return std::nullopt;
     }
     if (node.outputs[0].format && !device_.supports(*node.outputs[0].format)) unsupported_format(node, "result", *node.outputs[0].format);

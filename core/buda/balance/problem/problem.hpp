@@ -110,7 +110,7 @@ struct SourceSpec {
 };
 
 // Read and write pointers of a queue run to twice its entries in 16 bits.
-inline constexpr std::int64_t kMostEntries = 32767;
+inline constexpr std::int64_t kMaxEntries = 32767;
 
 // An output of the model and the op that computes it.
 struct SinkSpec {

@@ -59,7 +59,7 @@ std::variant<netlist::EdgeMaps, std::string> netlist_maps(const std::vector<grap
   netlist::EdgeMaps out;
   for (std::size_t i = 0; i < tms.size(); ++i) {
     const graph::Tm& tm = tms[i];
-    if (std::max({tm.factor, tm.rt, tm.ct}) > netlist::kMostDimension) return cat("'", tm.text(), "' is larger than a netlist can express");
+    if (std::max({tm.factor, tm.rt, tm.ct}) > netlist::kMaxDimension) return cat("'", tm.text(), "' is larger than a netlist can express");
     if (tm.kind == graph::TmKind::unpad) {
       if (i != 0) return cat("'", tm.text(), "' can only be the first manipulation of an edge");
       out.unpad = netlist::Unpad{static_cast<std::int32_t>(tm.rt), static_cast<std::int32_t>(tm.ct)};

@@ -17,9 +17,9 @@
 namespace buda::balance {
 namespace {
 
-constexpr int kMostRounds = 8;
+constexpr int kMaxRounds = 8;
 // Pairs of buffers that are compared for swaps, at most: the time is bounded whatever the netlist.
-constexpr std::int64_t kMostPairs = 20'000'000;
+constexpr std::int64_t kMaxPairs = 20'000'000;
 // An epoch whose busiest channel has so much of the mean is not improved by swaps.
 constexpr double kEven = 1.02;
 
@@ -85,7 +85,7 @@ class Shares {
       if (buffers_[b].fixed >= 0) put(b, buffers_[b].fixed);
     for (std::size_t b : order)
       if (buffers_[b].fixed < 0) put(b, best_channel(b));
-    for (int round = 0; round < kMostRounds; ++round) {
+    for (int round = 0; round < kMaxRounds; ++round) {
       const bool moved = move_each(order), swapped = swap_pairs();
       if (!moved && !swapped) break;
     }
@@ -167,7 +167,7 @@ class Shares {
 
   bool swap_pairs() {
     bool swapped = false;
-    for (std::size_t load = 0; load < epochs_ && pairs_ < kMostPairs; ++load) {
+    for (std::size_t load = 0; load < epochs_ && pairs_ < kMaxPairs; ++load) {
       const auto busiest = std::max_element(load_[load].begin(), load_[load].end());
       if (*busiest <= kEven * mean_[load]) continue;
       const auto channel = static_cast<std::int32_t>(busiest - load_[load].begin());
@@ -182,7 +182,7 @@ class Shares {
     std::size_t best = a;
     double least = 0;
     for (std::size_t b : others) {
-      if (channel_[b] == from || buffers_[b].fixed >= 0 || ++pairs_ >= kMostPairs) continue;
+      if (channel_[b] == from || buffers_[b].fixed >= 0 || ++pairs_ >= kMaxPairs) continue;
       const double change = change_of_swap(a, b);
       if (change >= least) continue;
       least = change;

@@ -42,9 +42,9 @@ Diagnostic unknown_queue(const QueueSet& set, const std::string& name) {
   if (auto near = nearest_word(name, names)) {
     d.hint = cat("did you mean '", *near, "'?");
   } else {
-    constexpr std::size_t kMostNames = 12;
-    const bool more = names.size() > kMostNames;
-    if (more) names.resize(kMostNames);
+    constexpr std::size_t kMaxNames = 12;
+    const bool more = names.size() > kMaxNames;
+    if (more) names.resize(kMaxNames);
     d.hint = cat("its queues are ", join(names, ", "), more ? ", …" : "");
   }
   return d;

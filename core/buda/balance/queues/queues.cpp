@@ -284,9 +284,9 @@ Lifetime life_between_epochs(const Problem& problem, const Choice& choice, OpId 
 std::int64_t entries_between_ops(const Problem& problem, const Lifetime& life) { return (life ? 1 : 2) * std::int64_t{problem.microbatch}; }
 
 Result<QueueSet> make_queues(Problem& problem, const Choice& choice, const QueueOptions& options, const DirectEpochs& direct) {
-  if (host_entries(problem, options) > kMostEntries)
+  if (host_entries(problem, options) > kMaxEntries)
     return usage_error("BL017", cat("queues of ", host_entries(problem, options), " entries (", options.batches, " batches of ",
-                                    problem.microbatch, ") exceed the range of queue pointers, ", kMostEntries));
+                                    problem.microbatch, ") exceed the range of queue pointers, ", kMaxEntries));
   return QueuePlanner(problem, choice, options, direct).run();
 }
 

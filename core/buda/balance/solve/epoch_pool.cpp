@@ -11,7 +11,7 @@ namespace buda::balance {
 namespace {
 
 // Epochs that may turn out not to stand before the pool gives up.
-constexpr int kMostDropped = 64;
+constexpr int kMaxDropped = 64;
 
 // Whether models and places are those of ops [begin, ...) of a choice; numbers of epochs may differ.
 bool is_same(const PolicyContext& context, const std::vector<PlacedOp>& ops, const Choice& choice, std::size_t begin) {
@@ -86,7 +86,7 @@ std::vector<EpochPool::Run> EpochPool::best_cuts() const {
 }
 
 std::optional<Choice> EpochPool::best(PolicyContext& context) {
-  for (int dropped = 0; dropped < kMostDropped; ++dropped) {
+  for (int dropped = 0; dropped < kMaxDropped; ++dropped) {
     const std::vector<Run> cuts = best_cuts();
     if (cuts.empty()) return std::nullopt;
     context.rewind(context.schedule().front());

@@ -14,9 +14,9 @@ namespace buda::balance {
 namespace {
 
 // Of the share of half a channel, what one buffer may have; and bytes that an epoch moves at least for it to matter.
-constexpr double kMostOfAShare = 1.2, kFewBytes = 1e6;
+constexpr double kMaxShareFactor = 1.2, kSmallTransferBytes = 1e6;
 // Models that are tried for an op.
-constexpr std::size_t kMostTried = 4;
+constexpr std::size_t kMaxTrials = 4;
 
 // What an epoch moves of an op's result, which lies in a buffer for each core.
 struct Moved {
@@ -64,8 +64,8 @@ UnevenResults uneven_results(PolicyContext& context, LinkModel& links, const Cho
     const std::vector<MovedQueue> queues = moved_queues(context, end);
     double all = 0;
     for (const MovedQueue& queue : queues) all += queue.bytes;
-    if (all * std::max(context.problem().microbatch, 1) < kFewBytes) return;
-    double most_each = kMostOfAShare * all / (channels * halves_of_channel(context.device())), most_channel = all / channels;
+    if (all * std::max(context.problem().microbatch, 1) < kSmallTransferBytes) return;
+    double most_each = kMaxShareFactor * all / (channels * halves_of_channel(context.device())), most_channel = all / channels;
     if (which == Unevenness::holds_up) {
       most_each = std::max(most_each, slowest_op(context, links, end) / std::max(channel_cycles(1, context.device()), 1e-9));
       most_channel = all;
@@ -91,7 +91,7 @@ std::vector<const OpModel*> even_models(const PolicyContext& context, LinkModel&
         links.times.cycles(op, model, ways) <= most)
       out.push_back(&model);
   std::stable_sort(out.begin(), out.end(), [](const OpModel* a, const OpModel* b) { return a->cores() < b->cores(); });
-  out.resize(std::min(out.size(), kMostTried));
+  out.resize(std::min(out.size(), kMaxTrials));
   return out;
 }
 

@@ -163,7 +163,7 @@ std::vector<Plan> plans_of(const Trials& trials, double inputs, const device::De
   auto add = [&](double share, bool learned) {
     for (double rate : rates)
       for (RelaxedGoal goal : {RelaxedGoal::latency, RelaxedGoal::interval})
-        if (goal == RelaxedGoal::interval || (inputs < kFewInputs && trials.estimates()))
+        if (goal == RelaxedGoal::interval || (inputs < kSmallMicrobatch && trials.estimates()))
           out.push_back({goal, share, rate, rate == rates.front(), learned});
   };
   for (double share : kShares) {

@@ -16,7 +16,7 @@
 namespace buda::balance {
 
 // Of fewer inputs, the way of the first through an epoch counts as well as the interval between them.
-inline constexpr double kFewInputs = 16;
+inline constexpr double kSmallMicrobatch = 16;
 
 // The ops of the schedule, with what their models cost.
 std::vector<RelaxedOp> relaxed_ops(const PolicyContext& context, QueueTimes& times);

@@ -13,7 +13,7 @@ namespace {
 
 // Exchanges after each other, and for each of them the models that are compared and those that are placed on trial. Others do not go with
 // their neighbours.
-constexpr int kMostRounds = 8;
+constexpr int kMaxRounds = 8;
 constexpr std::size_t kComparedExchanges = 32, kTriedExchanges = 4;
 // Edges that count as slow beside the slowest one, and the part of its time to which an exchange must bring an op and its edges.
 constexpr double kExchangedEdges = 0.95, kWorthTrying = 0.97;
@@ -119,7 +119,7 @@ class Exchanges {
 
 RatedEpoch with_other_models(PacedPlacer& placer, Trials& trials, std::size_t begin, std::size_t end, RatedEpoch standing) {
   Exchanges exchanges(placer, trials, begin, end);
-  for (int round = 0; round < kMostRounds; ++round) {
+  for (int round = 0; round < kMaxRounds; ++round) {
     auto better = exchanges.better_than(standing);
     if (!better) break;
     standing = std::move(*better);

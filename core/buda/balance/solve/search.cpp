@@ -13,7 +13,7 @@ namespace buda::balance {
 namespace {
 
 // First placements that are improved, the best ones: so many, if for each of them every op may be placed so often.
-constexpr std::size_t kFewestImproved = 2, kMostImproved = 8, kPlacementsForImproved = 12;
+constexpr std::size_t kFewestImproved = 2, kMaxImproved = 8, kPlacementsForImproved = 12;
 // Of the ops that may still be placed once the best placement is improved, the part for its cuts in other places.
 constexpr double kMovedCutsShare = 0.3;
 
@@ -46,9 +46,9 @@ void Search::improve() {
     if (auto choice = tightened(placers_.front(), others_.front().choice)) improved_.push_back(trials_.rated(std::move(*choice)));
     return;
   }
-  EpochSearch search(placers_, trials_, runs_, chip_.inputs_per_epoch < kFewInputs);
+  EpochSearch search(placers_, trials_, runs_, chip_.inputs_per_epoch < kSmallMicrobatch);
   const std::size_t count =
-      std::min(others_.size(), std::clamp(trials_.ops_left() / (kPlacementsForImproved * ops_.size()), kFewestImproved, kMostImproved));
+      std::min(others_.size(), std::clamp(trials_.ops_left() / (kPlacementsForImproved * ops_.size()), kFewestImproved, kMaxImproved));
   for (std::size_t i = 0; i <= count; ++i) {
     std::optional<Trial> start = i < count ? std::optional(others_[i]) : combined(pool_);
     if (!start) break;

@@ -26,11 +26,11 @@ constexpr int kCombined = 3;
 constexpr double kAsFast = 1.01;
 // For that, how many times as long an op may take, and how many kinds of ops are tried one after the other.
 constexpr double kSlowerModel = 1.15;
-constexpr std::size_t kMostKinds = 4;
+constexpr std::size_t kMaxOpKinds = 4;
 // By effort: how many times as many ops a search may place. Each effort does what those before it do as well.
 constexpr double kBudgets[] = {1, 1, 2.5, 5};
 // Problems of which all plans are tried, within a budget of a tenth of a second; with more effort, of seconds.
-constexpr std::size_t kFewOps = 12, kSeveralOps = 24;
+constexpr std::size_t kSmallProblemOps = 12, kMediumProblemOps = 24;
 constexpr TryAllBudget kSmallBudget{20'000, 20'000};
 
 using Searches = std::vector<std::unique_ptr<Search>>;
@@ -153,7 +153,7 @@ Trial evened(Search& search, Trial trial) {
     }
     std::size_t tried = 0;
     for (std::size_t kind : kinds) {
-      if (kinds.size() == 1 || ++tried > kMostKinds) break;
+      if (kinds.size() == 1 || ++tried > kMaxOpKinds) break;
       if (auto even = evened(search, trial, most, {.slower = slower, .kind = kind})) trial = std::move(*even);
     }
   }
@@ -225,7 +225,7 @@ Result<Choice> spread(PolicyContext& context, const SpreadOptions& options) {
       if (Trial trial = search.trials().estimated(search.trials().summed_up(std::move(*choice), {})); trial.is_better(*best))
         best = std::move(trial);
   }
-  const bool tries_all = context.effort() > 0 && context.schedule().size() <= (context.effort() > 1 ? kSeveralOps : kFewOps);
+  const bool tries_all = context.effort() > 0 && context.schedule().size() <= (context.effort() > 1 ? kMediumProblemOps : kSmallProblemOps);
   if (best->fails || !tries_all) return std::move(best->choice);
   const double cycles = std::accumulate(best->epochs.begin(), best->epochs.end(), 0.0);
   Search& search = *searches.front();

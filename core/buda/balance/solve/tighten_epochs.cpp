@@ -15,8 +15,8 @@ constexpr double kMiddle = 0.75, kShorter = 0.6, kLonger = 0.88;
 
 // Where links decide: models that are compared while the busiest link is too slow, the cores that they may have for each of the first
 // one's, and the part of an op's cycles below which links do not matter.
-constexpr int kComparedModels = 6, kMostCompared = 24;
-constexpr std::int64_t kMostCoresForLinks = 4;
+constexpr int kComparedModels = 6, kMaxCompared = 24;
+constexpr std::int64_t kMaxCoresForLinks = 4;
 constexpr double kIdleLinks = 0.6;
 // The part of that time which a model with more cores must come down to.
 constexpr double kWorthCores = 0.85;
@@ -305,8 +305,8 @@ std::optional<PacedPlacer::Spot> PacedPlacer::best_spot(OpId op, double most, co
   int compared = 0, seen = 0;
   links_->follow(end_);
   for (const OpModel* model : order) {
-    if (best && (++seen > kMostCompared || compared >= kComparedModels || cycles(op, *model) > most ||
-                 model->cores() > kMostCoresForLinks * first_cores))
+    if (best && (++seen > kMaxCompared || compared >= kComparedModels || cycles(op, *model) > most ||
+                 model->cores() > kMaxCoresForLinks * first_cores))
       break;
     const std::vector<Place> places = free_places(context_, op, model->grid);
     if (places.empty() || !context_.may_stand(op, *model)) continue;

@@ -20,8 +20,8 @@ namespace {
 
 // Ops that are placed in all trials of a search together, about a second's worth, and the most trials; the same for estimates. Larger
 // problems are rated by their ops.
-constexpr std::size_t kPlacedOps = 12'500, kFewestPlacements = 6, kMostPlacements = 160;
-constexpr std::size_t kEstimatedOps = 1'500, kFewestEstimates = 2, kMostEstimates = 6;
+constexpr std::size_t kPlacedOps = 12'500, kFewestPlacements = 6, kMaxPlacements = 160;
+constexpr std::size_t kEstimatedOps = 1'500, kFewestEstimates = 2, kMaxEstimates = 6;
 constexpr std::size_t kLargestProblem = 2'000;
 // The part of DRAM that may be filled: some of it remains unused where buffers are large.
 constexpr double kFullDram = 0.95;
@@ -30,7 +30,7 @@ constexpr double kFullDram = 0.95;
 constexpr std::size_t kPlacedAlike = 8;
 
 // Buffers of a queue that are told from one another.
-constexpr std::int64_t kMostBuffers = 64;
+constexpr std::int64_t kMaxBuffers = 64;
 
 // What queues move passes those links that are near the ports of DRAM: about so many links' worth at a time.
 constexpr double kLinksOfQueues = 2.5;
@@ -48,7 +48,7 @@ double fullest_bank(std::vector<double> buffers, std::size_t banks) {
 double dram_cycles(const PolicyContext& context, std::size_t end) {
   std::vector<double> buffers;
   auto add = [&](double moved, std::int64_t count) {
-    const std::int64_t parts = std::clamp<std::int64_t>(count, 1, kMostBuffers);
+    const std::int64_t parts = std::clamp<std::int64_t>(count, 1, kMaxBuffers);
     buffers.insert(buffers.end(), static_cast<std::size_t>(parts), moved / static_cast<double>(parts));
   };
   for (const MovedQueue& queue : moved_queues(context, end)) add(queue.bytes, queue.buffers);
@@ -121,7 +121,7 @@ double pipelined_cycles(const Choice& choice) {
 }
 
 std::size_t most_estimates(std::size_t ops) {
-  return std::clamp(kEstimatedOps / std::max<std::size_t>(ops, 1), kFewestEstimates, kMostEstimates);
+  return std::clamp(kEstimatedOps / std::max<std::size_t>(ops, 1), kFewestEstimates, kMaxEstimates);
 }
 
 Trials::Trials(PolicyContext& context, LinkModel& links, RepeatedRuns& runs, double inputs, double budget)
@@ -133,7 +133,7 @@ Trials::Trials(PolicyContext& context, LinkModel& links, RepeatedRuns& runs, dou
       change_(cost::full_epoch_change_cycles(context.device())),
       estimates_(context.estimates() && context.schedule().size() <= kLargestProblem) {
   const std::size_t ops = std::max<std::size_t>(context.schedule().size(), 1);
-  ops_left_ = estimates_ ? std::clamp(kPlacedOps, kFewestPlacements * ops, kMostPlacements * ops) : kFewestPlacements * ops;
+  ops_left_ = estimates_ ? std::clamp(kPlacedOps, kFewestPlacements * ops, kMaxPlacements * ops) : kFewestPlacements * ops;
   ops_left_ = static_cast<std::size_t>(budget * static_cast<double>(ops_left_));
 }
 

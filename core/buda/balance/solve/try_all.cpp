@@ -24,7 +24,7 @@ namespace {
 // Places in which a choice is estimated, at most.
 constexpr std::size_t kTriedPlaces = 40;
 // Choices that are kept for an estimate, at most.
-constexpr std::size_t kMostChoices = 4000;
+constexpr std::size_t kMaxChoices = 4000;
 
 struct BoundedChoice {
   double least = 0;        // cycles below which no estimate of it is
@@ -131,10 +131,10 @@ class TryAll {
 
   // The choice that stands, which takes `least` cycles or more, if it is among the most promising ones.
   void keep(double least) {
-    if (choices_.size() == kMostChoices && choices_.front().least <= least) return;
+    if (choices_.size() == kMaxChoices && choices_.front().least <= least) return;
     auto choice = context_.choice();
     if (!choice) return;
-    if (choices_.size() == kMostChoices) {
+    if (choices_.size() == kMaxChoices) {
       std::pop_heap(choices_.begin(), choices_.end());
       choices_.pop_back();
     }

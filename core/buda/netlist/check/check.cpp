@@ -38,7 +38,7 @@ Diagnostic& CheckContext::add(Severity severity, std::string_view code, std::str
   d.node = name;
   d.hint = std::move(hint);
   auto& list = severity == Severity::error ? errors_ : warnings_;
-  if (list.size() >= kMostFindings) return surplus_ = std::move(d);
+  if (list.size() >= kMaxFindings) return surplus_ = std::move(d);
   list.push_back(std::move(d));
   return list.back();
 }

@@ -25,12 +25,12 @@ struct CheckOptions {
   CheckLevel level = CheckLevel::compile;
 };
 
-// Everything that is wrong with the netlist on this device, in the order of places: at most kMostFindings errors and as many warnings,
+// Everything that is wrong with the netlist on this device, in the order of places: at most kMaxFindings errors and as many warnings,
 // and the reader's findings. Without errors in it, later stages need not look again. What does not fit the device has Fault::fit,
 // everything else Fault::input. Linear in the size of the netlist, but for overlaps, which cost n log n.
 std::vector<Diagnostic> check_netlist(const Netlist& netlist, const device::DeviceDescriptor& device, const CheckOptions& options = {});
 
-inline constexpr std::size_t kMostFindings = 200;
+inline constexpr std::size_t kMaxFindings = 200;
 
 // What a rule is about. It decides whose mistake a violation is in a netlist that a compiler made of a model.
 enum class RuleSubject : std::uint8_t {

@@ -68,7 +68,7 @@ class CheckContext {
     return add(Severity::warning, code, "queue", q.name, q.places.of(field, element), std::move(message), "");
   }
   // Nothing more is kept of errors; looking for them is a waste of time.
-  bool full() const { return errors_.size() >= kMostFindings; }
+  bool full() const { return errors_.size() >= kMaxFindings; }
   std::vector<Diagnostic> take();
 
  private:

@@ -11,7 +11,7 @@
 namespace buda::netlist {
 namespace {
 
-constexpr std::int32_t kMostIntermediates = 8;
+constexpr std::int32_t kMaxIntermediates = 8;
 
 using Kind = SubOperand::Kind;
 
@@ -64,11 +64,11 @@ class FusedErrors {
 class FusedChecker : FusedErrors {
  public:
   FusedChecker(CheckContext& ctx, const FusedOp& fused)
-      : FusedErrors(ctx, fused), buffers_(static_cast<std::size_t>(std::clamp(fused.intermediates, 0, kMostIntermediates))) {}
+      : FusedErrors(ctx, fused), buffers_(static_cast<std::size_t>(std::clamp(fused.intermediates, 0, kMaxIntermediates))) {}
 
   void run() {
-    if (fused_.intermediates > kMostIntermediates)
-      fused_error("NL501", cat("it has ", fused_.intermediates, " intermediates; at most ", kMostIntermediates, " are possible"));
+    if (fused_.intermediates > kMaxIntermediates)
+      fused_error("NL501", cat("it has ", fused_.intermediates, " intermediates; at most ", kMaxIntermediates, " are possible"));
     check_names();
     for (schedule_ = 0; schedule_ < fused_.schedules.size(); ++schedule_) walk_schedule(fused_.schedules[schedule_]);
     finish();

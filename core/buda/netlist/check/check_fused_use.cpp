@@ -16,7 +16,7 @@ using F = DataFormat;
 using Kind = SubOperand::Kind;
 
 // Of a quantized dest and its scales, in tiles of 32 bits.
-constexpr std::int32_t kMostQuantTiles = 2;
+constexpr std::int32_t kMaxQuantTiles = 2;
 
 std::string block_text(const BlockShape& b) {
   return cat("mblock [", b.mblock_m, ", ", b.mblock_n, "] ublock [", b.ublock_rt, ", ", b.ublock_ct, "]");
@@ -155,9 +155,9 @@ class UseChecker {
       return;
     }
     bool of_dest = second.kind == Kind::dest;
-    if (of_dest && s.block.ublock_tiles() > kMostQuantTiles)
+    if (of_dest && s.block.ublock_tiles() > kMaxQuantTiles)
       error("NL535", s, Field::ublock,
-            cat(op_type_name(s.type), " of dest takes ublocks of at most ", kMostQuantTiles, " tiles, not ", s.block.ublock_tiles()));
+            cat(op_type_name(s.type), " of dest takes ublocks of at most ", kMaxQuantTiles, " tiles, not ", s.block.ublock_tiles()));
     F a = format_of(first), b = format_of(second);
     bool fine = of_dest ? first.kind == Kind::input && a == F::float32 : (a == F::int8 || a == F::int32) && b == F::float32;
     if (!fine)

@@ -178,7 +178,7 @@ void check_queues(CheckContext& ctx) {
 }
 
 namespace {
-constexpr std::size_t kMostComparisons = 20'000'000;  // about a tenth of a second
+constexpr std::size_t kMaxComparisons = 20'000'000;  // about a tenth of a second
 }
 
 // Dynamic queues (named in an allocate_queue) live between their allocation and deallocation; two of them that are never alive together
@@ -235,7 +235,7 @@ void check_memory(CheckContext& ctx) {
     const Range& r = ranges[i];
     std::erase_if(open, [&](std::size_t o) { return memory(ranges[o]) != memory(r) || ranges[o].end <= r.begin; });
     comparisons += open.size();
-    if (comparisons > kMostComparisons) {
+    if (comparisons > kMaxComparisons) {
       ctx.run_error("NL206", "", "", {}, "too many buffers are at the same addresses to compare them all");
       return;
     }

@@ -17,7 +17,7 @@ constexpr std::uint32_t kPush = 1u << 26, kContinue = 1u << 27, kLoop = 1u << 28
                         kLastOfRow = 1u << 31;
 constexpr std::uint32_t kLowBits = 0xffff, kRowShift = 16, kRowBits = 0x1fff;
 // Products beyond which an encoding is taken for nonsense: a loop of words that never ends.
-constexpr std::size_t kMostProducts = std::size_t{1} << 24;
+constexpr std::size_t kMaxProducts = std::size_t{1} << 24;
 
 // Bits that numbers up to `most` need, at least one.
 int bits_for(std::int32_t most) {
@@ -75,8 +75,8 @@ class StripReader {
       error_ = cat("strip ", strip, " has a tile at row ", row, " and inner place ", k, " of a ublock of ", g_.ublock_rt, " by ", g_.u_kt);
       return;
     }
-    if (out_.size() >= kMostProducts) {
-      error_ = cat("it lists more than ", kMostProducts, " products");
+    if (out_.size() >= kMaxProducts) {
+      error_ = cat("it lists more than ", kMaxProducts, " products");
       return;
     }
     out_.push_back({t, ublock_row * g_.ublock_rt + row, static_cast<std::int32_t>(act),
@@ -102,7 +102,7 @@ class WordReader {
     row_ = static_cast<std::uint32_t>(g_.starting_row);
     std::uint32_t loops = 0;
     // Every pass takes a word, but for jumps, of which there are no more than a loop counts; the bound on products ends the others.
-    for (std::size_t passes = 0; at_ < length && passes < kMostProducts; ++passes) {
+    for (std::size_t passes = 0; at_ < length && passes < kMaxProducts; ++passes) {
       const std::uint32_t head = word(at_++);
       if ((head & kControl) != 0) {
         if ((head & kLoop) != 0) {
@@ -135,7 +135,7 @@ class WordReader {
           const std::uint32_t code = word(at_++);
           const auto rows = static_cast<std::uint32_t>(g_.rows());
           if (row_ / rows >= static_cast<std::uint32_t>(g_.t)) return cat("word ", at_ - 1, " adds to output row ", row_);
-          if (out_.size() >= kMostProducts) return cat("it lists more than ", kMostProducts, " products");
+          if (out_.size() >= kMaxProducts) return cat("it lists more than ", kMaxProducts, " products");
           out_.push_back({static_cast<std::int32_t>(row_ / rows), static_cast<std::int32_t>(row_ % rows), block_row_ * g_.ublock_rt + r,
                           static_cast<std::int32_t>(code & kLowBits), n});
           row_ = code >> kRowShift & kRowBits;

@@ -294,7 +294,7 @@ std::optional<std::int32_t> ProgramVm::static_value(const std::string& program, 
 }
 
 namespace {
-constexpr std::size_t kMostEpochs = 10'000;
+constexpr std::size_t kMaxEpochs = 10'000;
 }
 
 Result<std::vector<StaticEpoch>> static_epochs(const Netlist& netlist) {
@@ -309,8 +309,8 @@ Result<std::vector<StaticEpoch>> static_epochs(const Netlist& netlist) {
       for (const auto& s : e.settings) key.push_back(s.queue * 4 + (s.prologue ? 2u : 0u) + (s.epilogue ? 1u : 0u));
       std::sort(key.begin(), key.end());
       if (seen.emplace(e.graph, std::move(key)).second) epochs.push_back({program, e.graph, e.settings});
-      if (epochs.size() > kMostEpochs)
-        return input_error("NL607", {}, cat("the programs execute more than ", kMostEpochs, " different epochs"));
+      if (epochs.size() > kMaxEpochs)
+        return input_error("NL607", {}, cat("the programs execute more than ", kMaxEpochs, " different epochs"));
       return success();
     }
   };

@@ -11,7 +11,7 @@ namespace buda::netlist {
 namespace {
 
 // A small file must not unfold into gigabytes; the largest real cluster has a few thousand.
-constexpr std::size_t kMostInstances = 500'000;
+constexpr std::size_t kMaxInstances = 500'000;
 
 using Instances = std::map<std::string, std::vector<std::int32_t>>;
 
@@ -177,11 +177,11 @@ void keep_instances(std::vector<QueueDraft> queues, std::vector<GraphDraft> grap
 
 void expand_instances(ParseContext& ctx, std::vector<QueueDraft> queues, std::vector<GraphDraft> graphs, Netlist& netlist) {
   Expander expander(queues, graphs);
-  if (std::size_t cost = expander.cost(queues, graphs, netlist.programs); cost > kMostInstances) {
+  if (std::size_t cost = expander.cost(queues, graphs, netlist.programs); cost > kMaxInstances) {
     ctx.enter("", "");
     ctx.error(
         "NL004", SourceLocation{},
-        cat("lists of target_device make ", cost, " instances of queues, ops and settings; at most ", kMostInstances, " are possible"));
+        cat("lists of target_device make ", cost, " instances of queues, ops and settings; at most ", kMaxInstances, " are possible"));
     return;
   }
   for (auto& q : queues) expander.queue(std::move(q), netlist.queues);

@@ -31,9 +31,9 @@ const std::vector<std::string>& known_archs();
 Result<Netlist> parse_netlist(std::string_view text, const std::string& file, const ParseOptions& options = {});
 
 // Bounds that the reader keeps, far above what any chip can hold, so that nobody after it needs to check products.
-inline constexpr std::int64_t kMostDimension = 1 << 20;                 // of a grid, t, mblock or ublock
-inline constexpr std::int64_t kMostTiles = std::int64_t{1} << 32;       // of a tensor
-inline constexpr std::int64_t kMostQueueTiles = std::int64_t{1} << 40;  // of all entries of a queue
+inline constexpr std::int64_t kMaxDimension = 1 << 20;                 // of a grid, t, mblock or ublock
+inline constexpr std::int64_t kMaxTiles = std::int64_t{1} << 32;       // of a tensor
+inline constexpr std::int64_t kMaxQueueTiles = std::int64_t{1} << 40;  // of all entries of a queue
 
 }  // namespace buda::netlist
 

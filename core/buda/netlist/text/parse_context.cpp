@@ -30,7 +30,7 @@ bool ParseContext::integer(const io::Node& node, std::string_view field, std::in
 }
 
 bool ParseContext::dimension(const io::Node& node, std::string_view field, std::int32_t& out) {
-  return integer(node, field, out, 1, kMostDimension);
+  return integer(node, field, out, 1, kMaxDimension);
 }
 
 bool ParseContext::pair(const io::Node& node, std::string_view field, std::int32_t& first, std::int32_t& second, std::int64_t least,
@@ -131,7 +131,7 @@ bool ParseContext::format(const io::Node& node, std::string_view field, DataForm
 }
 
 namespace {
-constexpr std::size_t kMostChips = 256;  // a galaxy has 32
+constexpr std::size_t kMaxChips = 256;  // a galaxy has 32
 }
 
 bool read_devices(ParseContext& ctx, const io::Node& node, std::vector<std::int32_t>& out) {
@@ -140,8 +140,8 @@ bool read_devices(ParseContext& ctx, const io::Node& node, std::vector<std::int3
     return ctx.integer(node, "target_device", out[0]);
   }
   if (!ctx.integers(node, "target_device", out)) return false;
-  if (out.empty() || out.size() > kMostChips) {
-    ctx.error("NL004", node, cat("'target_device' lists ", out.size(), " chips; between 1 and ", kMostChips, " are possible"));
+  if (out.empty() || out.size() > kMaxChips) {
+    ctx.error("NL004", node, cat("'target_device' lists ", out.size(), " chips; between 1 and ", kMaxChips, " are possible"));
     out.assign(1, 0);
     return false;
   }

@@ -10,7 +10,7 @@
 namespace buda::netlist {
 namespace {
 
-constexpr std::size_t kMostErrors = 100;
+constexpr std::size_t kMaxErrors = 100;
 
 // A mistyped word, or the beginning of just one: "sub" for subtract.
 std::optional<std::string> meant_word(const std::string& word, const std::vector<std::string>& known) {
@@ -38,11 +38,11 @@ void ParseErrors::error(std::string code, const io::Node& at, std::string messag
 }
 
 void ParseErrors::error(std::string code, SourceLocation at, std::string message, std::string hint) {
-  if (failure_.diagnostics().size() < kMostErrors) failure_.add(make(std::move(code), at, std::move(message), std::move(hint)));
+  if (failure_.diagnostics().size() < kMaxErrors) failure_.add(make(std::move(code), at, std::move(message), std::move(hint)));
 }
 
 void ParseErrors::finding(Severity severity, std::string code, const io::Node& at, std::string message, std::string hint) {
-  if (findings_.size() >= kMostErrors) return;
+  if (findings_.size() >= kMaxErrors) return;
   findings_.push_back(make(std::move(code), location_of(at), std::move(message), std::move(hint)));
   findings_.back().severity = severity;
 }
@@ -53,7 +53,7 @@ void ParseErrors::repeated(const io::Node& at, const std::string& key) {
 
 void ParseErrors::unknown(std::string code, const io::Node& at, std::string_view what, const std::string& word,
                           const std::vector<std::string>& known) {
-  if (failure_.diagnostics().size() >= kMostErrors) return;
+  if (failure_.diagnostics().size() >= kMaxErrors) return;
   auto near = meant_word(word, known);
   error(std::move(code), at, cat(what, " '", word, "' is unknown; known are ", join(known, ", ")),
         near ? cat("did you mean '", *near, "'?") : std::string());
@@ -61,7 +61,7 @@ void ParseErrors::unknown(std::string code, const io::Node& at, std::string_view
 
 void ParseErrors::unknown_finding(std::string code, const io::Node& at, std::string_view what, const std::string& word,
                                   const std::vector<std::string>& known) {
-  if (findings_.size() >= kMostErrors) return;
+  if (findings_.size() >= kMaxErrors) return;
   auto near = meant_word(word, known);
   finding(Severity::error, std::move(code), at, cat(what, " '", word, "' is unknown; known are ", join(known, ", ")),
           near ? cat("did you mean '", *near, "'?") : std::string());

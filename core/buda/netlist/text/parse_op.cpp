@@ -79,9 +79,9 @@ const std::vector<FieldRow<ParsedOp>>& op_rows() {
   static const std::vector<FieldRow<ParsedOp>> table = {
       {"type", Field::type, true, read_type},
       {"grid_loc", Field::grid_loc, false,
-       [](C& c, const N& n, D& d) { c.pair(n, "grid_loc", d.op.grid_loc.row, d.op.grid_loc.col, 0, kMostDimension); }},
+       [](C& c, const N& n, D& d) { c.pair(n, "grid_loc", d.op.grid_loc.row, d.op.grid_loc.col, 0, kMaxDimension); }},
       {"grid_size", Field::grid_size, true,
-       [](C& c, const N& n, D& d) { c.pair(n, "grid_size", d.op.grid.rows, d.op.grid.cols, 1, kMostDimension); }},
+       [](C& c, const N& n, D& d) { c.pair(n, "grid_size", d.op.grid.rows, d.op.grid.cols, 1, kMaxDimension); }},
       {"grid_transpose", Field::grid_transpose, false, [](C& c, const N& n, D& d) { c.boolean(n, "grid_transpose", d.op.grid_transpose); }},
       {"inputs", Field::inputs, true,
        [](C& c, const N& n, D& d) {
@@ -95,9 +95,9 @@ const std::vector<FieldRow<ParsedOp>>& op_rows() {
       {"math_fidelity", Field::math_fidelity, true, read_fidelity},
       {"t", Field::t, true, [](C& c, const N& n, D& d) { c.dimension(n, "t", d.op.block.t); }},
       {"mblock", Field::mblock, true,
-       [](C& c, const N& n, D& d) { c.pair(n, "mblock", d.op.block.mblock_m, d.op.block.mblock_n, 1, kMostDimension); }},
+       [](C& c, const N& n, D& d) { c.pair(n, "mblock", d.op.block.mblock_m, d.op.block.mblock_n, 1, kMaxDimension); }},
       {"ublock", Field::ublock, true,
-       [](C& c, const N& n, D& d) { c.pair(n, "ublock", d.op.block.ublock_rt, d.op.block.ublock_ct, 1, kMostDimension); }},
+       [](C& c, const N& n, D& d) { c.pair(n, "ublock", d.op.block.ublock_rt, d.op.block.ublock_ct, 1, kMaxDimension); }},
       {"ublock_order", Field::ublock_order, true, [](C& c, const N& n, D& d) { c.word(n, "ublock_order", d.op.ublock_order); }},
       {"buf_size_mb", Field::buf_size_mb, true, [](C& c, const N& n, D& d) { c.integer(n, "buf_size_mb", d.op.buf_size_mb); }},
       {"tile_dim", Field::tile_dim, false, read_tile_dim},
@@ -122,9 +122,9 @@ void read_padding(ParseContext& ctx, const io::Node& node, bool with_value, Pad&
   for (std::size_t i = 0; i < node.size(); ++i) {
     const std::string& key = node.keys()[i];
     if (key == "rt") {
-      ctx.integer(node.items()[i], "rt", out.rt, 0, kMostDimension);
+      ctx.integer(node.items()[i], "rt", out.rt, 0, kMaxDimension);
     } else if (key == "ct") {
-      ctx.integer(node.items()[i], "ct", out.ct, 0, kMostDimension);
+      ctx.integer(node.items()[i], "ct", out.ct, 0, kMaxDimension);
     } else if (key == "pad_value" && with_value) {
       ctx.real(node.items()[i], "pad_value", out.value);
     } else {
@@ -219,7 +219,7 @@ void check_size(ParseContext& ctx, const io::Node& node, const Op& op) {
   const BlockShape& b = op.block;
   auto tiles = checked_product<std::int64_t>(
       std::vector<std::int64_t>{b.t, op.grid.rows, op.grid.cols, b.mblock_m, b.mblock_n, b.ublock_rt, b.ublock_ct});
-  if (!tiles || *tiles > kMostTiles) ctx.error("NL004", node, "its output has more tiles than any memory can hold");
+  if (!tiles || *tiles > kMaxTiles) ctx.error("NL004", node, "its output has more tiles than any memory can hold");
 }
 
 }  // namespace

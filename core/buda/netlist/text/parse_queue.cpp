@@ -11,7 +11,7 @@ struct ParsedQueue : QueueDraft {
   const io::Node* host = nullptr;
 };
 
-constexpr std::size_t kMostPlaces = 1024;  // a grid of buffers is no larger than a chip's workers
+constexpr std::size_t kMaxPlaces = 1024;  // a grid of buffers is no larger than a chip's workers
 
 bool read_address(ParseContext& ctx, const io::Node& node, std::uint64_t& out) {
   auto value = node.kind() == io::Node::Kind::integer ? parse_uint(node.text()) : std::nullopt;
@@ -29,7 +29,7 @@ void read_buffers(ParseContext& ctx, const io::Node& node, bool host, Queue& que
   std::vector<BufferAddress>& out = queue.buffers;
   for (const auto& item : node.items()) {
     BufferAddress buffer;
-    if (out.size() < kMostPlaces) queue.places.set(Field::buffers, location_of(item), static_cast<int>(out.size()));
+    if (out.size() < kMaxPlaces) queue.places.set(Field::buffers, location_of(item), static_cast<int>(out.size()));
     if (host && item.is_scalar()) {
       if (read_address(ctx, item, buffer.address)) out.push_back(buffer);
     } else if (!item.is_list() || item.size() != 2) {
@@ -61,12 +61,12 @@ const std::vector<FieldRow<ParsedQueue>>& queue_rows() {
       {"input_tms", Field::input_tms, false, [](C& c, const N& n, ParsedQueue& d) { parse_tms(c, n, "input_tms", d.queue.input_tms); }},
       {"entries", Field::entries, true, [](C& c, const N& n, ParsedQueue& d) { c.integer(n, "entries", d.queue.entries); }},
       {"grid_size", Field::grid_size, true,
-       [](C& c, const N& n, ParsedQueue& d) { c.pair(n, "grid_size", d.queue.grid.rows, d.queue.grid.cols, 1, kMostDimension); }},
+       [](C& c, const N& n, ParsedQueue& d) { c.pair(n, "grid_size", d.queue.grid.rows, d.queue.grid.cols, 1, kMaxDimension); }},
       {"t", Field::t, true, [](C& c, const N& n, ParsedQueue& d) { c.dimension(n, "t", d.queue.block.t); }},
       {"mblock", Field::mblock, true,
-       [](C& c, const N& n, ParsedQueue& d) { c.pair(n, "mblock", d.queue.block.mblock_m, d.queue.block.mblock_n, 1, kMostDimension); }},
+       [](C& c, const N& n, ParsedQueue& d) { c.pair(n, "mblock", d.queue.block.mblock_m, d.queue.block.mblock_n, 1, kMaxDimension); }},
       {"ublock", Field::ublock, true,
-       [](C& c, const N& n, ParsedQueue& d) { c.pair(n, "ublock", d.queue.block.ublock_rt, d.queue.block.ublock_ct, 1, kMostDimension); }},
+       [](C& c, const N& n, ParsedQueue& d) { c.pair(n, "ublock", d.queue.block.ublock_rt, d.queue.block.ublock_ct, 1, kMaxDimension); }},
       {"ublock_order", Field::ublock_order, false,
        [](C& c, const N& n, ParsedQueue& d) { c.word(n, "ublock_order", d.queue.ublock_order); }},
       {"df", Field::df, true, [](C& c, const N& n, ParsedQueue& d) { c.format(n, "df", d.queue.format); }},
@@ -99,8 +99,8 @@ void read_location(ParseContext& ctx, const io::Node& node, ParsedQueue& d) {
 void check_size(ParseContext& ctx, const io::Node& node, const Queue& q) {
   auto tiles = checked_product<std::int64_t>(std::vector<std::int64_t>{q.block.t, q.grid.rows, q.grid.cols, q.block.mblock_m,
                                                                        q.block.mblock_n, q.block.ublock_rt, q.block.ublock_ct});
-  if (tiles && *tiles <= kMostTiles) tiles = checked_mul(*tiles, std::int64_t{q.entries});
-  if (!tiles || *tiles > kMostQueueTiles) ctx.error("NL004", node, "it has more tiles than any memory can hold");
+  if (tiles && *tiles <= kMaxTiles) tiles = checked_mul(*tiles, std::int64_t{q.entries});
+  if (!tiles || *tiles > kMaxQueueTiles) ctx.error("NL004", node, "it has more tiles than any memory can hold");
 }
 
 }  // namespace

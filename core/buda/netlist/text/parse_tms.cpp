@@ -9,7 +9,7 @@ const std::vector<std::string> kTmNames = {"broadcast", "hslice", "vslice", "hst
 // `hslice: {8}`, a map without a value, stands in a few old netlists for `hslice: 8`.
 std::optional<std::int32_t> factor(ParseContext& ctx, const io::Node& node, const std::string& tm) {
   if (node.is_map() && node.size() == 1 && node.items()[0].is_null()) {
-    if (auto value = parse_int(node.keys()[0]); value && *value >= 1 && *value <= kMostDimension) return static_cast<std::int32_t>(*value);
+    if (auto value = parse_int(node.keys()[0]); value && *value >= 1 && *value <= kMaxDimension) return static_cast<std::int32_t>(*value);
   }
   std::int32_t out = 0;
   if (!ctx.dimension(node, tm, out)) return std::nullopt;
@@ -40,8 +40,8 @@ void pad(ParseContext& ctx, const io::Node& node, std::vector<Tm>& out) {
   }
   std::int32_t rt = 0, ct = 0;
   double value = 0;
-  bool fine = ctx.integer(node.items()[0], "pad", rt, 0, kMostDimension);
-  fine = ctx.integer(node.items()[1], "pad", ct, 0, kMostDimension) && fine;
+  bool fine = ctx.integer(node.items()[0], "pad", rt, 0, kMaxDimension);
+  fine = ctx.integer(node.items()[1], "pad", ct, 0, kMaxDimension) && fine;
   if (ctx.real(node.items()[2], "pad", value) && fine) out.push_back(Tm::pad(rt, ct, value));
 }
 

@@ -30,8 +30,8 @@ class BodyCheck {
 
   Result<void> run() {
     if (body_.steps.empty()) return body_error("it has no sub-ops");
-    if (body_.intermediates < 0 || body_.intermediates > kMostIntermediates)
-      return body_error(cat("'", graph::kIntermediates, "' is ", body_.intermediates, "; 0 to ", kMostIntermediates, " are possible"));
+    if (body_.intermediates < 0 || body_.intermediates > kMaxIntermediates)
+      return body_error(cat("'", graph::kIntermediates, "' is ", body_.intermediates, "; 0 to ", kMaxIntermediates, " are possible"));
     full_.assign(static_cast<std::size_t>(body_.intermediates), 0);
     for (std::size_t i = 0; i < body_.steps.size(); ++i) {
       auto done = step(body_.steps[i], i + 1 == body_.steps.size());

@@ -19,7 +19,7 @@ using graph::FusedOperand;
 using graph::FusedSubOp;
 using graph::kFusedOp;
 
-inline constexpr std::int64_t kMostIntermediates = 8;
+inline constexpr std::int64_t kMaxIntermediates = 8;
 
 // Checks everything that can be told without shapes, for a fused op with `inputs` inputs: that sub-ops are device ops with their
 // attributes, that what they read was written before and is still there, and that the last one writes the output.

@@ -12,9 +12,9 @@ using graph::AttrMap;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // exp stays below the largest fp32 (and bf16) number up to 88.7.
-constexpr double kMostExponent = 80;
+constexpr double kMaxExponent = 80;
 // Nearer to zero than this a reciprocal leaves fp32.
-constexpr double kLeastDivisor = 1e-30;
+constexpr double kMinDivisor = 1e-30;
 // Of bf16, the coarsest format in which the device adds.
 constexpr double kRounding = 1.0 / 128;
 
@@ -50,11 +50,11 @@ ValueRange times(const ValueRange& a, double n) { return {product(a.least, n), p
 ValueRange range_of_exp(const AttrMap& /*attrs*/, Ranges in) {
   const ValueRange& x = in[0];
   double most = x.most <= kVanishingExponent ? 0 : std::exp(x.most);
-  return {std::min(most, std::exp(x.least)), most, x.finite && x.most <= kMostExponent};
+  return {std::min(most, std::exp(x.least)), most, x.finite && x.most <= kMaxExponent};
 }
 
 ValueRange range_of_log(const AttrMap& attrs, Ranges in) {
-  return in[0].finite && in[0].least >= kLeastDivisor ? rising<[](double v) { return std::log(v); }>(attrs, in) : ValueRange::anything();
+  return in[0].finite && in[0].least >= kMinDivisor ? rising<[](double v) { return std::log(v); }>(attrs, in) : ValueRange::anything();
 }
 
 ValueRange range_of_sqrt(const AttrMap& attrs, Ranges in) {
@@ -63,7 +63,7 @@ ValueRange range_of_sqrt(const AttrMap& attrs, Ranges in) {
 
 ValueRange range_of_reciprocal(const AttrMap& /*attrs*/, Ranges in) {
   const ValueRange& x = in[0];
-  if (!x.finite || (x.least < kLeastDivisor && x.most > -kLeastDivisor)) return ValueRange::anything();
+  if (!x.finite || (x.least < kMinDivisor && x.most > -kMinDivisor)) return ValueRange::anything();
   return {1 / x.most, 1 / x.least, true};
 }
 

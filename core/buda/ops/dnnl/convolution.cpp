@@ -28,14 +28,14 @@ using Dims = memory::dims;
 
 // Samples that keep two or more threads busy anyway; then channels stay together.
 constexpr std::int64_t kManySamples = 4;
-constexpr std::int64_t kMostPieces = 4;
-constexpr std::int64_t kLeastChannels = 64;  // of a piece
-constexpr std::int64_t kChannelBlock = 16;   // oneDNN's, with AVX-512
+constexpr std::int64_t kMaxPieces = 4;
+constexpr std::int64_t kMinChannels = 64;   // of a piece
+constexpr std::int64_t kChannelBlock = 16;  // oneDNN's, with AVX-512
 
 std::int64_t channel_pieces(const ConvShape& s) {
   if (s.groups != 1 || s.samples >= kManySamples) return 1;
-  for (std::int64_t pieces = kMostPieces; pieces > 1; --pieces)
-    if (s.out_channels % (pieces * kChannelBlock) == 0 && s.out_channels / pieces >= kLeastChannels) return pieces;
+  for (std::int64_t pieces = kMaxPieces; pieces > 1; --pieces)
+    if (s.out_channels % (pieces * kChannelBlock) == 0 && s.out_channels / pieces >= kMinChannels) return pieces;
   return 1;
 }
 
@@ -89,7 +89,7 @@ class Conv {
       weights_dims_ = {channels_, shape_.in_channels};
     else
       weights_dims_ = {shape_.groups, channels_ / shape_.groups, shape_.in_channels / shape_.groups};
-    for (std::size_t i = kMostSpatialAxes - shape_.rank; i < kMostSpatialAxes; ++i) {
+    for (std::size_t i = kMaxSpatialAxes - shape_.rank; i < kMaxSpatialAxes; ++i) {
       const WindowAxis& a = shape_.window.axes[i];
       in_dims_.push_back(a.in);
       out_dims_.push_back(a.out);

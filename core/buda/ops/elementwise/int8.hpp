@@ -10,9 +10,9 @@
 
 namespace buda::ops {
 
-inline constexpr float kMostInt8 = 127;
+inline constexpr float kMaxInt8 = 127;
 
-inline float as_int8(float x) { return std::clamp(std::round(x), -kMostInt8, kMostInt8); }
+inline float as_int8(float x) { return std::clamp(std::round(x), -kMaxInt8, kMaxInt8); }
 
 // Attributes of products of integers in Int8, which say what becomes of their sums.
 std::vector<AttrDef> int8_product_attrs();

@@ -16,8 +16,8 @@ Result<std::vector<ValueType>> infer_embedding(const InferCall& call) {
   if (!is_integer(indices.dtype)) return dtype_error(cat("indices must be integers, not ", dtype_name(indices.dtype)));
   if (table.shape.rank() != 4 || table.shape[0] != 1 || table.shape[1] != 1)
     return shape_error(cat("a table is one matrix, not ", table.shape.text()));
-  if (indices.shape.rank() != 4 || indices.shape[1] != 1 || indices.shape[3] > kMostIndices)
-    return shape_error(cat("up to ", kMostIndices, " indices must be one row, but their shape is ", indices.shape.text()));
+  if (indices.shape.rank() != 4 || indices.shape[1] != 1 || indices.shape[3] > kMaxIndices)
+    return shape_error(cat("up to ", kMaxIndices, " indices must be one row, but their shape is ", indices.shape.text()));
   return one(dtype, {indices.shape[0], 1, indices.shape[3], table.shape[3]});
 }
 

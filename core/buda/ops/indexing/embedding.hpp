@@ -6,7 +6,7 @@
 namespace buda::ops {
 
 // Numbers that one op of the device looks up: those of a tile.
-inline constexpr std::int64_t kMostIndices = 1024;
+inline constexpr std::int64_t kMaxIndices = 1024;
 
 OpDef device_embedding();
 

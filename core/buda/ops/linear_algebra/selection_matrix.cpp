@@ -8,7 +8,7 @@
 namespace buda::ops {
 namespace {
 
-using Place = std::array<std::int64_t, kMostSpatialAxes>;
+using Place = std::array<std::int64_t, kMaxSpatialAxes>;
 
 // f(place) for all places of a box in row-major order.
 template <class F>
@@ -25,7 +25,7 @@ Place windows_of(const Window& w) { return {w.axes[0].out, w.axes[1].out, w.axes
 // The number of an element, from 1; 0 outside.
 std::int32_t element_at(const Window& w, const Place& at) {
   std::int64_t index = 0;
-  for (std::size_t i = 0; i < kMostSpatialAxes; ++i) {
+  for (std::size_t i = 0; i < kMaxSpatialAxes; ++i) {
     if (at[i] < 0 || at[i] >= w.axes[i].in) return 0;
     index = index * w.axes[i].in + at[i];
   }
@@ -44,7 +44,7 @@ Tensor selection_of_taps(const Window& w, F&& tap_of) {
   for_each_place(kernel_of(w), [&](const Place& tap) {
     for_each_place(windows_of(w), [&](const Place& o) {
       Place at{};
-      for (std::size_t i = 0; i < kMostSpatialAxes; ++i) at[i] = w.axes[i].first(o[i]) + tap_of(i, o[i], tap[i]) * w.axes[i].dilation;
+      for (std::size_t i = 0; i < kMaxSpatialAxes; ++i) at[i] = w.axes[i].first(o[i]) + tap_of(i, o[i], tap[i]) * w.axes[i].dilation;
       entries.push_back(element_at(w, at));
     });
   });
@@ -66,8 +66,8 @@ Tensor tap_selection(const Window& window) {
 }
 
 std::optional<Tensor> clamped_tap_selection(const Window& window) {
-  std::array<std::vector<WindowAxis::Range>, kMostSpatialAxes> inside;
-  for (std::size_t i = 0; i < kMostSpatialAxes; ++i)
+  std::array<std::vector<WindowAxis::Range>, kMaxSpatialAxes> inside;
+  for (std::size_t i = 0; i < kMaxSpatialAxes; ++i)
     for (std::int64_t o = 0; o < window.axes[i].out; ++o) {
       inside[i].push_back(taps_inside(window.axes[i], o));
       if (inside[i].back().begin >= inside[i].back().end) return std::nullopt;
@@ -86,7 +86,7 @@ Tensor scatter_selection(const Window& window, std::int64_t rows_per_tap) {
     std::int64_t o_index = 0;
     for_each_place(windows_of(window), [&](const Place& o) {
       Place at{};
-      for (std::size_t i = 0; i < kMostSpatialAxes; ++i) at[i] = window.axes[i].first(o[i]) + tap[i] * window.axes[i].dilation;
+      for (std::size_t i = 0; i < kMaxSpatialAxes; ++i) at[i] = window.axes[i].first(o[i]) + tap[i] * window.axes[i].dilation;
       if (std::int32_t element = element_at(window, at); element != 0) {
         auto& list = sources[static_cast<std::size_t>(element - 1)];
         list.push_back(static_cast<std::int32_t>(tap_index * rows_per_tap + o_index + 1));

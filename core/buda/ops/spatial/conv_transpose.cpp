@@ -45,7 +45,7 @@ Result<std::vector<ValueType>> infer_transposed(const InferCall& call) {
   if (call.inputs.size() == 3 && call.inputs[2].shape != Shape{s.out_channels})
     return shape_error(cat("the bias is ", call.inputs[2].shape.text(), "; it needs one number for each of ", s.out_channels, " channels"));
   std::vector<std::int64_t> sizes{s.samples, s.out_channels};
-  for (std::size_t i = kMostSpatialAxes - kRank; i < kMostSpatialAxes; ++i) sizes.push_back(s.window.axes[i].in);
+  for (std::size_t i = kMaxSpatialAxes - kRank; i < kMaxSpatialAxes; ++i) sizes.push_back(s.window.axes[i].in);
   return one(dtype, Shape(std::move(sizes)));
 }
 

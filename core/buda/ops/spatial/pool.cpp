@@ -29,8 +29,8 @@ std::vector<double> pool_divisors(const Window& window, const Attrs& attrs) {
   if (fixed > 0) return std::vector<double>(static_cast<std::size_t>(window.out()), fixed);
   // A window that reaches beyond the padding has fewer elements.
   bool padding_counts = attrs.boolean("count_include_pad");
-  std::array<std::vector<double>, kMostSpatialAxes> counts;
-  for (std::size_t k = 0; k < kMostSpatialAxes; ++k) {
+  std::array<std::vector<double>, kMaxSpatialAxes> counts;
+  for (std::size_t k = 0; k < kMaxSpatialAxes; ++k) {
     WindowAxis a = window.axes[k];
     if (padding_counts) {
       a.in += a.before + a.after;

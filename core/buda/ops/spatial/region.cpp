@@ -47,7 +47,7 @@ Diagnostic no_such_sample(std::size_t region, double sample, std::int64_t sample
 
 // ---- roi_align
 
-constexpr double kMostSamples = 1 << 20;  // in a bin; a region that needs more is far larger than its map
+constexpr double kMaxSamples = 1 << 20;  // in a bin; a region that needs more is far larger than its map
 
 struct Bins {
   double y = 0, x = 0;                 // where the region begins
@@ -71,7 +71,7 @@ Bins bins_of(const double* roi, const Shape& pooled, const Attrs& attrs) {
     return given > 0 ? given : std::max(std::ceil(size), 0.0);
   };
   double rows = samples(b.height), columns = samples(b.width);
-  if (!(rows * columns <= kMostSamples)) return b;  // also where a coordinate is no number
+  if (!(rows * columns <= kMaxSamples)) return b;  // also where a coordinate is no number
   b.rows = std::max<std::int64_t>(static_cast<std::int64_t>(rows), 0);
   b.columns = std::max<std::int64_t>(static_cast<std::int64_t>(columns), 0);
   if (b.rows == 0 || b.columns == 0) b.rows = b.columns = -1;  // an empty region
@@ -115,7 +115,7 @@ Result<Tensor> roi_aligned(const EvaluateCall& call) {
   for (std::size_t i = 0; i < batch.size(); ++i) {
     if (batch[i] < 0 || batch[i] >= in[0]) return no_such_sample(i, static_cast<double>(batch[i]), in[0]);
     bins.push_back(bins_of(rois.as<double>().data() + 4 * i, shape, call.attrs));
-    if (bins.back().rows == 0) return shape_error(cat("region ", i, " needs more than ", kMostSamples, " samples for a bin"));
+    if (bins.back().rows == 0) return shape_error(cat("region ", i, " needs more than ", kMaxSamples, " samples for a bin"));
   }
   bool maximum = call.attrs.text("mode") == "max";
   const T* maps = x.as<T>().data();

@@ -19,15 +19,14 @@
 namespace buda::ops {
 namespace {
 
-constexpr std::size_t kMostAxes = 3;
+constexpr std::size_t kMaxAxes = 3;
 
 Result<std::vector<ValueType>> infer_grid_sample(const InferCall& call) {
   BUDA_TRY(common_dtype(call.inputs.first(1), Accepts::floats));
   BUDA_TRY(common_dtype(call.inputs.last(1), Accepts::floats));
   const Shape &x = call.inputs[0].shape, &grid = call.inputs[1].shape;
   std::size_t axes = x.rank() - std::min<std::size_t>(x.rank(), 2);
-  if (axes < 1 || axes > kMostAxes || grid.rank() != x.rank() || grid[0] != x[0] ||
-      grid[grid.rank() - 1] != static_cast<std::int64_t>(axes))
+  if (axes < 1 || axes > kMaxAxes || grid.rank() != x.rank() || grid[0] != x[0] || grid[grid.rank() - 1] != static_cast<std::int64_t>(axes))
     return shape_error(cat("x is ", x.text(), " and the grid ", grid.text(),
                            "; [n, c, h, w] and [n, rows, columns, 2] are needed, or the same with one or three axes"));
   Shape y{x[0], x[1]};
@@ -136,7 +135,7 @@ Result<Tensor> sampled(const EvaluateCall& call) {
   parallel_for(call.threads, static_cast<std::size_t>(s[0] * places), [&](std::size_t i) {
     std::int64_t sample = static_cast<std::int64_t>(i) / places, place = static_cast<std::int64_t>(i) % places;
     const double* at = grid.as<double>().data() + axes.size() * i;
-    std::array<Neighbours, kMostAxes> all;
+    std::array<Neighbours, kMaxAxes> all;
     for (std::size_t a = 0; a < axes.size(); ++a) all[a] = neighbours(axes[a], at[axes.size() - 1 - a], mode);
     for (std::int64_t c = 0; c < s[1]; ++c) {
       std::int64_t map = sample * s[1] + c;

@@ -61,7 +61,7 @@ bool Window::is_identity() const {
 }
 
 Shape Window::result(std::vector<std::int64_t> leading, std::size_t rank) const {
-  for (std::size_t i = kMostSpatialAxes - rank; i < kMostSpatialAxes; ++i) leading.push_back(axes[i].out);
+  for (std::size_t i = kMaxSpatialAxes - rank; i < kMaxSpatialAxes; ++i) leading.push_back(axes[i].out);
   return Shape(std::move(leading));
 }
 

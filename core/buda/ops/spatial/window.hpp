@@ -13,7 +13,7 @@
 
 namespace buda::ops {
 
-inline constexpr std::size_t kMostSpatialAxes = 3;
+inline constexpr std::size_t kMaxSpatialAxes = 3;
 
 // A window along one axis. Tap t of window o stands at element o * stride + t * dilation - before, which may lie outside.
 struct WindowAxis {
@@ -39,7 +39,7 @@ struct WindowAxis {
 
 // Always over three axes; those that a value does not have come first and have size 1.
 struct Window {
-  std::array<WindowAxis, kMostSpatialAxes> axes;
+  std::array<WindowAxis, kMaxSpatialAxes> axes;
 
   std::int64_t in() const { return axes[0].in * axes[1].in * axes[2].in; }
   std::int64_t out() const { return axes[0].out * axes[1].out * axes[2].out; }

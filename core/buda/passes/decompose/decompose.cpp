@@ -9,7 +9,7 @@
 // author named: it must have replaced the node, by ops that it declared and whose types follow from their inputs, and the users must see
 // the same types as before. The whole graph is checked once at the end.
 //
-// Rules may feed each other forever. A node made by n rewrites in a row has depth n; sensible rules stay far below kMostDepth (the deepest
+// Rules may feed each other forever. A node made by n rewrites in a row has depth n; sensible rules stay far below kMaxDepth (the deepest
 // chain of ours has 3). Rules that grow in width are stopped by the number of nodes that they make.
 #include <buda/passes/formats/precision_rules.hpp>
 #include <buda/passes/pipeline/standard_passes.hpp>
@@ -30,9 +30,9 @@ using graph::Graph;
 using graph::Node;
 using graph::NodeId;
 
-constexpr std::uint32_t kMostDepth = 32;
+constexpr std::uint32_t kMaxDepth = 32;
 constexpr std::size_t kAlwaysAllowedNodes = 10'000;
-constexpr std::size_t kMostNewNodesPerNode = 256;
+constexpr std::size_t kMaxNewNodesPerNode = 256;
 constexpr std::uint32_t kNoRule = 0xffffffff;
 
 struct Rule {
@@ -50,14 +50,14 @@ class Decomposer {
     collect_rules();
     for (NodeId id : graph_.topological_order()) enqueue(id);
     std::size_t at_start = graph_.id_bound();
-    most_new_nodes_ = kAlwaysAllowedNodes + kMostNewNodesPerNode * graph_.size();
+    most_new_nodes_ = kAlwaysAllowedNodes + kMaxNewNodesPerNode * graph_.size();
     while (!queue_.empty()) {
       NodeId id = queue_.front();
       queue_.pop_front();
       if (!graph_.contains(id)) continue;
       BUDA_ASSIGN(std::uint32_t rule, choose(id));
       if (rule == kNoRule) continue;
-      if (depth(id) >= kMostDepth) return endless(id, rule);
+      if (depth(id) >= kMaxDepth) return endless(id, rule);
       BUDA_TRY(apply(id, rule));
       if (graph_.id_bound() - at_start > most_new_nodes_) return endless(NodeId(), rule);
     }
@@ -208,7 +208,7 @@ class Decomposer {
     std::string node = id.valid() ? graph_.node(id).name() : graph_.name;
     Diagnostic d = input_error(
         "PA014", {},
-        cat(title(rule), id.valid() ? cat(" does not terminate at node '", node, "': ", kMostDepth, " rewrites followed one another")
+        cat(title(rule), id.valid() ? cat(" does not terminate at node '", node, "': ", kMaxDepth, " rewrites followed one another")
                                     : cat(" does not terminate: more than ", most_new_nodes_, " nodes were made")));
     if (id.valid()) {
       d.node = node;

@@ -410,7 +410,7 @@ void split_selection(Splitter& s, const Graph& graph, const Node& n, std::int64_
 }
 
 // Rows of the selection matrix, where that can be split: with one slice of both factors, and terms enough to stall.
-constexpr std::int64_t kLeastTerms = 16;
+constexpr std::int64_t kMinTerms = 16;
 
 std::int64_t terms_of_selection(const Graph& graph, const Node& n) {
   const Node& picks = graph.node(n.inputs()[0].source.node);
@@ -425,7 +425,7 @@ std::int64_t terms_of_selection(const Graph& graph, const Node& n) {
   }
   auto x = graph.type(n.inputs()[1]);
   const std::int64_t terms = picks.value->tensor.shape()[0];
-  return x && x->shape[1] == 1 && terms >= kLeastTerms ? terms : 0;
+  return x && x->shape[1] == 1 && terms >= kMinTerms ? terms : 0;
 }
 
 // Of results of many tiles twice as much is borne: each part of a sum costs a product of as many tiles, and what adds them up rounds as

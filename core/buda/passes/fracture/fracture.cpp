@@ -130,8 +130,8 @@ class Fracturer {
 
   static std::string factors_of(std::int64_t size) {
     std::vector<std::string> out;
-    constexpr std::size_t kMostShown = 12;
-    for (std::int64_t f = 2; f <= size && out.size() < kMostShown; ++f)
+    constexpr std::size_t kMaxShown = 12;
+    for (std::int64_t f = 2; f <= size && out.size() < kMaxShown; ++f)
       if (size % f == 0) out.push_back(cat(f));
     return out.empty() ? "an axis of one element has no parts" : cat("factors that divide it: ", buda::join(out, ", "));
   }

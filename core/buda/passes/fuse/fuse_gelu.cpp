@@ -32,7 +32,7 @@ constexpr double kHalfRoot = 0.70710678118654752440;  // 1 / √2
 // 1 / √2 in bf16 is as near as this.
 constexpr double kNear = 2e-4;
 // More factors in a row than any exporter writes.
-constexpr int kMostFactors = 4;
+constexpr int kMaxFactors = 4;
 
 bool is_about(double a, double b) { return std::abs(a - b) <= kNear * std::abs(b); }
 
@@ -55,7 +55,7 @@ std::optional<ScaledValue> unscaled(const Graph& g, const Node& n) {
 template <class Test>
 std::optional<ScaledValue> multiple_of(const Graph& g, const Edge& value, Test is_wanted) {
   ScaledValue at{value, 1};
-  for (int i = 0; i <= kMostFactors; ++i) {
+  for (int i = 0; i <= kMaxFactors; ++i) {
     if (is_wanted(at)) return at;
     auto next = unscaled(g, g.node(at.of.source.node));
     if (!next) break;
@@ -79,7 +79,7 @@ std::optional<NodeId> completed_product(const Graph& g, NodeId factor, const Edg
   bool has_x = false;
   double number = 1;
   NodeId at = factor;
-  for (int i = 0; i <= kMostFactors; ++i) {
+  for (int i = 0; i <= kMaxFactors; ++i) {
     if (g.use_count(at) != 1) return std::nullopt;
     const Node& n = g.node(g.users(at).front().node);
     if (!n.is_op() || !may_fuse(n)) return std::nullopt;

@@ -8,7 +8,7 @@
 // Which. A group grows from its last op to producers: one that is elementwise too, of the same shape, whose users are all in the group
 // already, with nothing on the edges between. So no path leaves a group and comes back, and only its last value is seen outside. What lies
 // on edges from outside (broadcasts, slices) stays there; transposes and pads cannot, and keep an op out. Groups do not grow past an
-// op that is so slow that it is better followed by another core (exp), and not beyond kMostInputs inputs, each of which needs a stream and
+// op that is so slow that it is better followed by another core (exp), and not beyond kMaxInputs inputs, each of which needs a stream and
 // a buffer.
 //
 // How. Sub-ops are ordered so that each is followed by the one that uses it wherever possible: then the value stays in the destination
@@ -45,8 +45,8 @@ using ops::FusedOperand;
 using ops::FusedSubOp;
 using Kind = FusedOperand::Kind;
 
-constexpr std::size_t kMostInputs = 6;
-constexpr std::size_t kMostSubOps = 12;
+constexpr std::size_t kMaxInputs = 6;
+constexpr std::size_t kMaxSubOps = 12;
 
 // Null for what is no device op.
 const ops::DeviceOp* row(const Node& n) { return ops::find_device_op(n.op()); }
@@ -121,16 +121,16 @@ class Fuser {
     std::set<NodeId> group = {root};
     std::size_t inputs = graph_.node(root).inputs().size();
     bool grown = true;
-    while (grown && group.size() < kMostSubOps) {
+    while (grown && group.size() < kMaxSubOps) {
       grown = false;
       // A copy: members are added meanwhile. By id, so that the result does not depend on anything else.
       for (NodeId member : std::vector<NodeId>(group.begin(), group.end())) {
         for (const Edge& edge : graph_.node(member).inputs()) {
           NodeId producer = edge.source.node;
-          if (group.contains(producer) || group.size() >= kMostSubOps || !can_join(producer, root, group)) continue;
+          if (group.contains(producer) || group.size() >= kMaxSubOps || !can_join(producer, root, group)) continue;
           // Its uses in the group are no inputs any more, its own are.
           std::size_t now = inputs - graph_.use_count(producer) + graph_.node(producer).inputs().size();
-          if (now > kMostInputs) continue;
+          if (now > kMaxInputs) continue;
           inputs = now;
           group.insert(producer);
           grown = true;
@@ -197,7 +197,7 @@ class Fuser {
         s.output = {Kind::dest, 0};
       } else {
         auto free = std::find(full.begin(), full.end(), char{0});
-        if (free == full.end() && static_cast<std::int64_t>(full.size()) == ops::kMostIntermediates) return std::nullopt;
+        if (free == full.end() && static_cast<std::int64_t>(full.size()) == ops::kMaxIntermediates) return std::nullopt;
         if (free == full.end()) free = full.insert(full.end(), 0);
         *free = 1;
         s.output = {Kind::intermed, free - full.begin()};

@@ -51,7 +51,7 @@ enum class Partition : std::uint8_t { device, prologue, epilogue, between };
 enum class Reason : std::uint8_t { none, named, refused, shares_parameter, along, movement };
 
 // More trials than this are no way to an end that was missed so far; the rest is left to lower-to-device, which tells what is wrong.
-constexpr int kMostTrials = 16;
+constexpr int kMaxTrials = 16;
 
 bool in_family(const Node& n, std::initializer_list<std::string_view> families) {
   const ops::OpDef* def = ops::standard_ops().find(graph::Level::tensor, n.op());
@@ -96,7 +96,7 @@ class Chooser {
     }
     send(named, Reason::named);
     if (context_.fallback.movement) move_data();
-    for (int trial = 0; trial < kMostTrials; ++trial) {
+    for (int trial = 0; trial < kMaxTrials; ++trial) {
       mark();
       BUDA_ASSIGN(std::vector<NodeId> refused, refusals());
       if (refused.empty()) break;

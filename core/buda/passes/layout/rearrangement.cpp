@@ -134,7 +134,7 @@ std::int64_t size_of(const std::vector<int>& factors, const std::vector<std::int
 
 namespace {
 
-constexpr std::size_t kMostManipulations = 4;
+constexpr std::size_t kMaxManipulations = 4;
 
 // All that one manipulation can make of the axes. Transposes come last, so that among lists of one length slices and stacks come first:
 // a transpose at the end of a list is what most ops take.
@@ -180,7 +180,7 @@ std::optional<std::vector<Tm>> manipulations(const DeviceAxes& from, const Devic
     pending.pop_front();
     std::vector<Tm> so_far = found.at(at);
     if (at == to) return so_far;
-    if (so_far.size() == kMostManipulations) continue;
+    if (so_far.size() == kMaxManipulations) continue;
     for (auto& [tm, next] : steps(at, sizes)) {
       auto [it, is_new] = found.try_emplace(next, so_far);
       if (!is_new) continue;

@@ -77,7 +77,7 @@ bool only_looks_up(const Graph& graph, NodeId input, Batch batch) {
   if (n.kind() != graph::NodeKind::input || !is_integer(n.outputs[0].dtype) || n.tags.contains(graph::kLoopback)) return false;
   if (!ops::four_axes(n.outputs[0].shape)) return false;
   const Shape four = axes_of(n.outputs[0].shape, batch);
-  if (four[1] != 1 || four[2] != 1 || four[3] < 1 || four[3] > ops::kMostIndices) return false;
+  if (four[1] != 1 || four[2] != 1 || four[3] < 1 || four[3] > ops::kMaxIndices) return false;
   const auto users = graph.users(input);
   return !users.empty() && std::all_of(users.begin(), users.end(), [&](const graph::Use& use) {
     const Node& user = graph.node(use.node);

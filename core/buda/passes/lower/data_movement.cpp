@@ -25,7 +25,7 @@ std::vector<std::size_t> permutation_of(const graph::Node& n, const Shape& in) {
 }
 
 // Element by element, more of them would take long.
-constexpr std::int64_t kMostElementsFollowed = std::int64_t{1} << 24;
+constexpr std::int64_t kMaxElementsFollowed = std::int64_t{1} << 24;
 
 // The four axes of a value without a batch.
 std::optional<Shape> one_input(const Shape& model, Batch batch) {
@@ -87,7 +87,7 @@ std::optional<RowOrder> row_order_to(const graph::Graph& graph, const graph::Edg
   const auto shape_of = [&](const graph::Edge& e) -> const Shape& { return graph.type(e.source)->shape; };
   Chain chain = chain_to(graph, edge);
   const auto to = one_input(shape_of(edge), batch);
-  if (!is_rearrangement(graph.node(chain.root.source.node)) || !to || *to->volume() > kMostElementsFollowed) return std::nullopt;
+  if (!is_rearrangement(graph.node(chain.root.source.node)) || !to || *to->volume() > kMaxElementsFollowed) return std::nullopt;
   std::optional<RowOrder> found;
   for (std::vector<std::int64_t> elements = chain.how.sources(); is_rearrangement(graph.node(chain.root.source.node));) {
     chain = chain_to(graph, chain.root);

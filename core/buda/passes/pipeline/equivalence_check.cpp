@@ -27,12 +27,12 @@ using graph::Node;
 using graph::NodeId;
 
 // Errors below this come from rounding numbers of ordinary size, however small the result is.
-constexpr double kLeastScale = 1e-2;
+constexpr double kMinScale = 1e-2;
 // Results are disturbed by some units in the last place of an fp32, and differences up to that many times what comes of it are rounding's.
 constexpr float kDisturbance = 0x1p-21f;
 constexpr double kTimesDisturbance = 8;
 // A spread of less than this part of the largest value is the rounding's, not the model's.
-constexpr double kLeastSpread = 1e-3;
+constexpr double kMinSpread = 1e-3;
 
 struct Extent {
   double largest = 0;  // absolute
@@ -180,7 +180,7 @@ std::optional<Diagnostic> EquivalenceCheck::compare_values(const Tensor& expecte
     return d;
   };
   Extent of = extent(expected);
-  double most = thresholds_.max_error * std::max(of.largest, kLeastScale);
+  double most = thresholds_.max_error * std::max(of.largest, kMinScale);
   auto compared = compare(expected, actual, {.rtol = 0, .atol = most, .worst = 1});
   if (!compared) return differs(cat("has the shape ", actual.shape().text(), " and had ", expected.shape().text()));
   if (expected.dtype() != actual.dtype()) return differs(cat("is ", dtype_name(actual.dtype()), " and was ", dtype_name(expected.dtype())));
@@ -195,8 +195,7 @@ std::optional<Diagnostic> EquivalenceCheck::compare_values(const Tensor& expecte
                              compared->worst[0].actual, " after")});
     return d;
   }
-  bool varies =
-      compared->correlation.state == Correlation::State::defined && of.spread > kLeastSpread * of.largest && of.largest > kLeastScale;
+  bool varies = compared->correlation.state == Correlation::State::defined && of.spread > kMinSpread * of.largest && of.largest > kMinScale;
   if (varies && compared->correlation.value < thresholds_.min_correlation)
     return differs(cat("correlates by ", compared->correlation.value, ", and at least ", thresholds_.min_correlation, " is asked for"));
   return std::nullopt;

@@ -40,15 +40,15 @@ namespace buda::passes {
 namespace {
 
 // More rounds than this are no way to reach an end that was missed so far.
-constexpr std::int64_t kMostRounds = 100;
+constexpr std::int64_t kMaxRounds = 100;
 
 Result<void> check(const Pipeline& pipeline, const std::string& path) {
   Failure failure;
   for (const Stage& stage : pipeline.stages) {
     auto wrong = [&](const std::string& what) { failure.add(input_error("PA004", {path}, cat("stage '", stage.name, "': ", what))); };
-    if (stage.from_level < 0 || stage.from_level > kMostOptimisation)
-      wrong(cat("from_level is ", stage.from_level, "; levels are 0 to ", kMostOptimisation));
-    if (stage.rounds < 1 || stage.rounds > kMostRounds) wrong(cat("rounds is ", stage.rounds, "; allowed are 1 to ", kMostRounds));
+    if (stage.from_level < 0 || stage.from_level > kMaxOptimisation)
+      wrong(cat("from_level is ", stage.from_level, "; levels are 0 to ", kMaxOptimisation));
+    if (stage.rounds < 1 || stage.rounds > kMaxRounds) wrong(cat("rounds is ", stage.rounds, "; allowed are 1 to ", kMaxRounds));
     if (stage.passes.empty()) wrong("it has no passes");
   }
   if (!failure.empty()) return failure;

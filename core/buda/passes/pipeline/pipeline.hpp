@@ -15,7 +15,7 @@
 
 namespace buda::passes {
 
-inline constexpr std::int64_t kMostOptimisation = 2;
+inline constexpr std::int64_t kMaxOptimisation = 2;
 
 // A pass in a pipeline file. A type of its own, so that a name that no pass has is found with its place.
 struct PassName {

@@ -20,7 +20,7 @@ using graph::NodeId;
 using graph::NodeKind;
 
 // The largest frequency is at least so many times the smallest.
-constexpr double kLeastSpread = 8;
+constexpr double kMinSpread = 8;
 
 // Numbers stay what they are.
 bool hands_on(const Node& n) {
@@ -34,7 +34,7 @@ double slowest_of(const Graph& graph, const graph::Edge& edge) {
   const Tensor* table = value_of(graph, edge);
   if (table == nullptr || table->size() < 2 || !is_float(table->dtype())) return 0;
   const Estimate e = estimate_of(*table);
-  return e.least > 0 && e.most >= kLeastSpread * e.least ? e.least : 0;
+  return e.least > 0 && e.most >= kMinSpread * e.least ? e.least : 0;
 }
 
 }  // namespace

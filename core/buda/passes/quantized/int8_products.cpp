@@ -22,7 +22,7 @@ using ops::Builder;
 
 using Numbers = std::vector<float>;
 
-constexpr double kMostInteger = 127;
+constexpr double kMaxInteger = 127;
 
 bool is_byte(DType t) { return t == DType::i8 || t == DType::u8; }
 
@@ -67,7 +67,7 @@ struct IntegerWeights {
 };
 
 bool fit_int8(const Numbers& numbers) {
-  return std::ranges::all_of(numbers, [](float v) { return std::abs(v) <= kMostInteger && v == std::round(v); });
+  return std::ranges::all_of(numbers, [](float v) { return std::abs(v) <= kMaxInteger && v == std::round(v); });
 }
 
 class ProductFinder {
@@ -271,7 +271,7 @@ std::optional<Tensor> known_tensor(const Graph& g, const Edge& edge, unsigned th
   return std::move((*results)[edge.source.port]);
 }
 
-double int8_offset(DType type) { return type == DType::i8 ? -1 : kMostInteger; }
+double int8_offset(DType type) { return type == DType::i8 ? -1 : kMaxInteger; }
 
 Int8Products::Int8Products(const Graph& graph, std::span<const NodeId> order, std::span<const char> known, unsigned threads)
     : read_(graph.id_bound(), 0) {

@@ -59,8 +59,8 @@ RealValue in_units(Builder& b, const RealValue& r) { return with_scale(b, centre
 // Scales that products of unknown values make ever larger or smaller, as in a recurrent layer, are brought back to 1 before they leave the
 // range of an F32.
 RealValue with_moderate_scale(Builder& b, const RealValue& r) {
-  constexpr double kMostScale = 0x1p24;
-  return r.scale > kMostScale || r.scale < 1 / kMostScale ? with_scale(b, r, 1) : r;
+  constexpr double kMaxScale = 0x1p24;
+  return r.scale > kMaxScale || r.scale < 1 / kMaxScale ? with_scale(b, r, 1) : r;
 }
 
 // ---- what is known of a node's inputs

@@ -111,11 +111,11 @@ class Inserter {
     std::string operand = request.operand ? cat(", input ", *request.operand) : "";
     Diagnostic d = warning(
         "PA073", {}, cat("option --", request.option, ": there is no edge from '", request.producer, "' to '", consumer, '\'', operand));
-    constexpr std::size_t kMostShown = 6;
+    constexpr std::size_t kMaxShown = 6;
     std::vector<std::string> edges;
     for (NodeId id : called(request.producer))
       for (const Use& use : g_.users(id))
-        if (edges.size() < kMostShown && g_.node(use.node).is_op() && !called(request.producer).contains(use.node) &&
+        if (edges.size() < kMaxShown && g_.node(use.node).is_op() && !called(request.producer).contains(use.node) &&
             !g_.node(use.node).tags.contains(kBuffering))
           edges.push_back(cat('\'', g_.node(use.node).name(), "' (input ", use.input, ')'));
     if (called(request.producer).empty()) {

@@ -30,13 +30,13 @@ using graph::ValueRef;
 using Dims = std::vector<std::int64_t>;
 
 // The constant is as large as the result.
-constexpr std::int64_t kMostBytes = std::int64_t{16} << 20;
+constexpr std::int64_t kMaxBytes = std::int64_t{16} << 20;
 
 // The only part that is not known, where the others are.
 std::optional<std::size_t> unknown_part(const Graph& g, const Node& n) {
   if (n.inputs().size() < 2 || !is_float(n.outputs[0].dtype) || !may_fuse(n)) return std::nullopt;
   auto bytes = tensor_bytes(n.outputs[0].dtype, n.outputs[0].shape);
-  if (!bytes || *bytes > kMostBytes) return std::nullopt;
+  if (!bytes || *bytes > kMaxBytes) return std::nullopt;
   std::optional<std::size_t> unknown;
   for (std::size_t i = 0; i < n.inputs().size(); ++i) {
     if (value_of(g, n.inputs()[i]) != nullptr) continue;

@@ -19,11 +19,11 @@ namespace {
 
 using device::NocCoord;
 
-constexpr int kMostRounds = 8;
+constexpr int kMaxRounds = 8;
 // Transfers are moved off links that carry at least this part of the busiest link's load.
 constexpr double kBusy = 0.3;
 // A change must make its part of the sum smaller by this part.
-constexpr double kLeastGain = 1e-6;
+constexpr double kMinGain = 1e-6;
 
 // One end of a transfer: a worker, or the port of a buffer in DRAM.
 struct End {
@@ -125,7 +125,7 @@ class Networks {
   void balance() {
     if (transfers_.empty() || links_.most() <= 0) return;
     scale_ = 1 / links_.most();
-    for (int round = 0; round < kMostRounds; ++round) {
+    for (int round = 0; round < kMaxRounds; ++round) {
       bool changed = false;
       busy_ = kBusy * links_.most();
       for (OpenTransfer& t : transfers_) changed = take_other_network(t) || changed;
@@ -251,7 +251,7 @@ class Networks {
     for (const LinkBytes& l : way) out += cost_of(links_[l.link] + l.bytes) - cost_of(links_[l.link]);
     return out;
   }
-  static bool is_better(double now, double before) { return now < before * (1 - kLeastGain); }
+  static bool is_better(double now, double before) { return now < before * (1 - kMinGain); }
 
   void set_network(const OpenTransfer& t, std::int32_t noc) {
     Pipe& pipe = graph_.pipes[t.pipe];

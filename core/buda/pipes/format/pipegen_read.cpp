@@ -15,7 +15,7 @@
 namespace buda::pipes {
 namespace {
 
-constexpr std::size_t kMostForYaml = 8u << 20;  // of one document
+constexpr std::size_t kMaxYamlBytes = 8u << 20;  // of one document
 
 struct TextLine {
   std::string_view key, plain;
@@ -151,7 +151,7 @@ void read_entity(const std::string& key, const io::Node& node, std::uint32_t bef
 }
 
 Result<void> read_yaml(const Document& document, const std::string& file, PipegenValues& values, FileErrors& errors) {
-  if (document.text.size() > kMostForYaml) {
+  if (document.text.size() > kMaxYamlBytes) {
     Diagnostic d = input_error("PG001", {file, document.irregular, 1},
                                "this line is not of the form 'key: value' with a number, a name or a list on one line");
     d.hint = "documents of more than 8 MiB must have the form in which net2pipe writes them";

@@ -19,7 +19,7 @@ namespace {
 
 // A few bytes may encode many numbers, or for many copies of a name, so there is a limit to both together. The largest public model has
 // 400,000 numbers in an epoch.
-constexpr std::size_t kMostNumbers = std::size_t{1} << 26;
+constexpr std::size_t kMaxNumbers = std::size_t{1} << 26;
 
 // What every line of a kind has of that: characters of its name, or numbers of its lists.
 std::size_t size_of(const Buffer& b) { return b.op.size(); }
@@ -209,7 +209,7 @@ class PipesReader {
       error("PG007", run, cat("a run has at least one number, at least twice; here ", period, " stand ", *count, " times"));
       return false;
     }
-    const auto more = std::min(static_cast<std::size_t>(*count) - 1, kMostNumbers + 1);
+    const auto more = std::min(static_cast<std::size_t>(*count) - 1, kMaxNumbers + 1);
     if (!has_room(run, more * period)) return false;
     out.reserve(out.size() + more * period);
     for (std::size_t i = 0; i < more * period; ++i) out.push_back(out[out.size() - period] + static_cast<Id>(*step));
@@ -217,11 +217,11 @@ class PipesReader {
   }
 
   bool has_room(const io::Node& node, std::size_t more) {
-    if (more <= kMostNumbers - numbers_) {
+    if (more <= kMaxNumbers - numbers_) {
       numbers_ += more;
       return true;
     }
-    error("PG011", node, cat("the names and lists of this file come to more than ", kMostNumbers, " characters and numbers"));
+    error("PG011", node, cat("the names and lists of this file come to more than ", kMaxNumbers, " characters and numbers"));
     return false;
   }
 

@@ -14,7 +14,7 @@
 namespace buda::tensix {
 namespace {
 
-constexpr std::size_t kMostLines = 1'000'000;  // of one core
+constexpr std::size_t kMaxLines = 1'000'000;  // of one core
 
 std::string padded(std::string text, std::size_t width) {
   if (text.size() < width) text.append(width - text.size(), ' ');
@@ -99,8 +99,8 @@ std::optional<std::string> Debugger::after(std::size_t thread, const Coprocessor
 }
 
 void Debugger::write(std::size_t thread, Cycle at, std::uint32_t pc, const std::string& instruction, const std::string& values) {
-  if (++written_ > kMostLines) {
-    if (written_ == kMostLines + 1) trace_ += cat("only the first ", kMostLines, " lines of a core are written\n");
+  if (++written_ > kMaxLines) {
+    if (written_ == kMaxLines + 1) trace_ += cat("only the first ", kMaxLines, " lines of a core are written\n");
     return;
   }
   std::string cycle = cat(at);

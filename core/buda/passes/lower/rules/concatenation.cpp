@@ -16,7 +16,7 @@
 namespace buda::passes {
 namespace {
 
-constexpr std::size_t kMostSpliced = 8;  // inputs of one op
+constexpr std::size_t kMaxSpliced = 8;  // inputs of one op
 constexpr std::array<const char*, 4> kDims = {"", "z", "r", "c"};
 
 // Neighbouring inputs of the concatenation, and what they have together along its axis.
@@ -127,8 +127,8 @@ RuleResult lower_concatenate(Operands& in, OpBuilder& out) {
     BUDA_ASSIGN(Lowered one, std::move(part));
     parts.push_back(std::move(one));
   }
-  while (parts.size() > kMostSpliced) {
-    const auto first = parts.begin(), last = first + kMostSpliced;
+  while (parts.size() > kMaxSpliced) {
+    const auto first = parts.begin(), last = first + kMaxSpliced;
     BUDA_ASSIGN(Lowered some, spliced(out, "part", std::vector<Lowered>(first, last), *on_device));
     parts.erase(first, last);
     parts.insert(parts.begin(), std::move(some));

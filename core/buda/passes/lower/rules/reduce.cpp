@@ -31,9 +31,9 @@ using graph::TmDim;
 constexpr double kVeryNegative = -1048576;
 constexpr double kVeryNegativeF16 = -32768;
 // Which part of that number padding may add to it: beyond this it is set to zero first.
-constexpr double kMostPadding = 1.0 / 16;
+constexpr double kMaxPadding = 1.0 / 16;
 // A unit matrix of this size has 16 MiB.
-constexpr std::int64_t kMostUnitColumns = 2048;
+constexpr std::int64_t kMaxUnitColumns = 2048;
 
 // What is reduced: axes among (z, r, c), leaving out those of size 1; and for z the slices in the order in which those that become one are
 // neighbours, and how many these are.
@@ -93,7 +93,7 @@ Result<Lowered> masked(OpBuilder& out, const Lowered& x, bool columns, DType dty
   if (!pads || (padding.finite && padding.most <= x.data.least)) return x;
   double negative = dtype == DType::f16 ? kVeryNegativeF16 : kVeryNegative;
   Lowered result = x;
-  if (!padding.finite || padding.most > -negative * kMostPadding) {
+  if (!padding.finite || padding.most > -negative * kMaxPadding) {
     BUDA_ASSIGN(result, columns ? with_column_padding(out, result, 0) : with_row_padding(out, result, 0));
   }
   return with_least_padding(out, result, columns, negative);
@@ -182,9 +182,9 @@ Result<Lowered> sum_of_rows(OpBuilder& out, std::string_view suffix, const Lower
 
 Result<Lowered> sum_of_slices(OpBuilder& out, std::string_view suffix, const Lowered& given, std::int64_t group, double factor) {
   std::int64_t size = tiles(given.shape[3]) * graph::kTileSide, z = given.shape[1];
-  if (size > kMostUnitColumns)
+  if (size > kMaxUnitColumns)
     return out.refuse(
-        cat("a sum over ", group, " slices needs a unit matrix of ", size, " columns; at most ", kMostUnitColumns, " are made"),
+        cat("a sum over ", group, " slices needs a unit matrix of ", size, " columns; at most ", kMaxUnitColumns, " are made"),
         "transpose the value in the model so that the sum runs over the last two axes");
   BUDA_ASSIGN(Lowered x, without_transpose(out, "copy", given));
   std::vector<float> elements(static_cast<std::size_t>(size * size), 0.0f);
