@@ -1,7 +1,7 @@
 // Checks of what every plugin registers.
 #include "apps/plugin-check/checks.hpp"
 
-#include <buda/balance/solve/policy.hpp>
+#include <buda/balance/policy/policy.hpp>
 #include <buda/base/text.hpp>
 #include <buda/passes/decompose/decomposition.hpp>
 #include <buda/plugin/frontend.hpp>

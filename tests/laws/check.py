@@ -11,6 +11,8 @@ import sys
 
 # A module includes only itself and modules that stand before it.
 MODULES = "base diag screen io schema cache serve perf tensor graph ops autograd frontend device passes host_plan netlist isa numerics sfpu arith tiling cost pipes overlay sim balance kernels image runtime functional timed telemetry liveness plugin compiler cli".split()
+# So do the rooms of a module that has an order; what stands beside them in the module's own folder is above all of them.
+ROOMS = {"balance": "resources cost place problem models policy legalize sums chips queues bounds search/rating search/moves search emit".split()}
 THIRD_PARTY = re.compile(r"#include\s+[<\"](nlohmann|yaml-cpp|boost|spdlog|fmt|google/protobuf|onnx|dnnl|oneapi|archive|openssl|zlib|isa-l)")
 # Below tool_main nobody ends the program, reads the environment, prints or calls a shell.
 FORBIDDEN = re.compile(r"(?<![\w.>:])(?:std::)?(getenv|secure_getenv|exit|abort|system|popen|printf|puts)\s*\(|std::(cout|cerr|clog)\b")
@@ -33,6 +35,24 @@ def module_of(path):
     return parts[2] if parts[:2] == ("core", "buda") and len(parts) > 3 else None
 
 
+def rank_of_room(module, folder):
+    """Where a folder stands in its module; the module's own folder is the last."""
+    return len(ROOMS[module]) if folder == "." else ROOMS[module].index(folder)
+
+
+def check_rooms(path, line_number, included, module, problems):
+    prefix = f"buda/{module}/"
+    if module not in ROOMS or not included.startswith(prefix):
+        return
+    own, other = (str(pathlib.PurePosixPath(p).parent) for p in (path.relative_to(f"core/buda/{module}"), included[len(prefix):]))
+    for folder in (own, other):
+        if folder != "." and folder not in ROOMS[module]:
+            problems.append(f"{path}:{line_number}: the folder {folder} of {module} has no place in the order of its rooms")
+            return
+    if rank_of_room(module, other) > rank_of_room(module, own):
+        problems.append(f"{path}:{line_number}: the room {own} of {module} includes {included}, of the higher room {other}")
+
+
 def check_includes(path, line_number, line, problems):
     match = re.match(r'\s*#include\s+[<"]([^>"]+)[>"]', line)
     if not match:
@@ -42,6 +62,8 @@ def check_includes(path, line_number, line, problems):
     target = re.match(r"buda/(\w+)/", included)
     if own and target and target[1] in MODULES and MODULES.index(target[1]) > MODULES.index(own):
         problems.append(f"{path}:{line_number}: module {own} includes {included}, of the higher module {target[1]}")
+    if own:
+        check_rooms(path, line_number, included, own, problems)
     if own and (included.startswith("apps/") or included.startswith("plugins/")):
         problems.append(f"{path}:{line_number}: core includes {included}")
     if path.parts[0] == "apps" and included.startswith("apps/") and included.split("/")[1] != path.parts[1]:

@@ -12,6 +12,7 @@
 #include <buda/balance/problem/constraints.hpp>
 #include <buda/balance/problem/l1_accumulation.hpp>
 #include <buda/balance/problem/segment_order.hpp>
+#include <buda/balance/problem/sum_roundings.hpp>
 #include <buda/balance/queues/queue_places.hpp>
 #include <buda/balance/sums/wider_sums.hpp>
 #include <buda/base/text.hpp>

@@ -5,9 +5,9 @@
 #include <buda/balance/emit/netlist_builder.hpp>
 #include <buda/balance/emit/report.hpp>
 #include <buda/balance/legalize/self_cut.hpp>
+#include <buda/balance/policy/policy.hpp>
 #include <buda/balance/problem/schedule.hpp>
 #include <buda/balance/queues/queues.hpp>
-#include <buda/balance/solve/policy.hpp>
 #include <buda/diag/result.hpp>
 #include <buda/graph/graph.hpp>
 #include <buda/io/host.hpp>

@@ -2,7 +2,6 @@
 #include <buda/compiler/place.hpp>
 
 #include <buda/balance/cost/epoch_costs.hpp>
-#include <buda/balance/emit/product_check.hpp>
 #include <buda/balance/emit/report_bounds.hpp>
 #include <buda/balance/emit/report_summary.hpp>
 #include <buda/balance/problem/from_netlist.hpp>
@@ -10,6 +9,7 @@
 #include <buda/base/text.hpp>
 #include <buda/compiler/optimize.hpp>
 #include <buda/compiler/option_values.hpp>
+#include <buda/compiler/product_check.hpp>
 #include <buda/device/cluster.hpp>
 #include <buda/netlist/text/write.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
@@ -171,7 +171,7 @@ Result<Placed> place(graph::Graph graph, const device::DeviceDescriptor& device,
   }
   host.progress("checking the netlist", 0, 0);
   out.netlist = netlist::write_netlist(out.balanced.built.netlist);
-  if (out.segments.device) BUDA_TRY(balance::check_product(out.balanced, out.netlist));
+  if (out.segments.device) BUDA_TRY(check_product(out.balanced, out.netlist));
   return out;
 }
 
@@ -186,7 +186,7 @@ Result<Placed> place_netlist(const netlist::Netlist& netlist, const device::Devi
   BUDA_ASSIGN(out.balanced, balance::balance(std::move(problem), *policy.policy, policy.name, options, host));
   out.balanced.report.given = given_plan(given.epochs, out.balanced.report.totals);
   out.netlist = netlist::write_netlist(out.balanced.built.netlist);
-  BUDA_TRY(balance::check_product(out.balanced, out.netlist));
+  BUDA_TRY(check_product(out.balanced, out.netlist));
   return out;
 }
 

@@ -1,7 +1,7 @@
 // One wrapper per interface; every method forwards inside a guard.
 #include <buda/plugin/guard.hpp>
 
-#include <buda/balance/solve/policy.hpp>
+#include <buda/balance/policy/policy.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/graph.hpp>
 #include <buda/passes/decompose/decomposition.hpp>

@@ -2,7 +2,7 @@
 #include <buda/plugin/guard.hpp>
 #include <buda/plugin/registry.hpp>
 
-#include <buda/balance/solve/policy.hpp>
+#include <buda/balance/policy/policy.hpp>
 #include <buda/base/text.hpp>
 #include <buda/passes/decompose/decomposition.hpp>
 #include <buda/plugin/frontend.hpp>

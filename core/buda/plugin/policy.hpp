@@ -1,5 +1,5 @@
 // What a plugin of kind `policy` includes.
 #pragma once
 
-#include <buda/balance/solve/policy.hpp>
+#include <buda/balance/policy/policy.hpp>
 #include <buda/plugin/registry.hpp>

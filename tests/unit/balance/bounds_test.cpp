@@ -1,9 +1,9 @@
 // Lower bounds against all cuts of small schedules, and what reports tell of them.
 #include "unit/balance/fixture.hpp"
 
+#include <buda/balance/bounds/bounds.hpp>
 #include <buda/balance/emit/report_bounds.hpp>
-#include <buda/balance/solve/bounds.hpp>
-#include <buda/balance/solve/epoch_ends.hpp>
+#include <buda/balance/search/epoch_ends.hpp>
 
 #include <cmath>
 #include <functional>

@@ -1,6 +1,6 @@
 // Edges: the example of the netlist specification, cases worked out by hand, and a slow second way of counting.
-#include <buda/balance/legalize/edge.hpp>
 #include <buda/balance/models/op_model.hpp>
+#include <buda/balance/resources/edge.hpp>
 
 #include "unit/balance/fixture.hpp"
 

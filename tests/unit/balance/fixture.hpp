@@ -4,7 +4,7 @@
 #include "unit/device/source_devices.hpp"
 
 #include <buda/balance/balance.hpp>
-#include <buda/balance/solve/spread.hpp>
+#include <buda/balance/search/spread.hpp>
 #include <buda/base/rng.hpp>
 #include <buda/base/text.hpp>
 #include <buda/diag/sink.hpp>

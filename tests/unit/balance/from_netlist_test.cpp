@@ -3,9 +3,9 @@
 #include "unit/balance/random_graph.hpp"
 
 #include <buda/balance/cost/epoch_costs.hpp>
-#include <buda/balance/emit/product_check.hpp>
 #include <buda/balance/problem/from_netlist.hpp>
 #include <buda/balance/problem/split_fused.hpp>
+#include <buda/compiler/product_check.hpp>
 #include <buda/netlist/text/write.hpp>
 
 #include <algorithm>
@@ -79,7 +79,7 @@ TEST(FromNetlist, OpsOfANetlistArePlacedAgain) {
   auto placed = balance(*std::move(problem), spread, "spread", {}, test_host());
   ASSERT_TRUE(placed.ok()) << text_of(placed.failure());
   EXPECT_LE(placed->report.totals.cycles, made->report.totals.cycles);
-  EXPECT_TRUE(check_product(*placed, netlist::write_netlist(placed->built.netlist)).ok());
+  EXPECT_TRUE(compiler::check_product(*placed, netlist::write_netlist(placed->built.netlist)).ok());
   auto names = [](const netlist::Netlist& n) {
     std::set<std::string> out;
     for (const auto& q : n.queues) out.insert(q.name);

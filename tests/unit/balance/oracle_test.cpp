@@ -3,12 +3,12 @@
 #include "unit/balance/fixture.hpp"
 #include "unit/balance/random_graph.hpp"
 
+#include <buda/balance/bounds/bounds.hpp>
 #include <buda/balance/cost/cost.hpp>
-#include <buda/balance/legalize/resources.hpp>
 #include <buda/balance/problem/schedule.hpp>
-#include <buda/balance/solve/bounds.hpp>
-#include <buda/balance/solve/flow_times.hpp>
-#include <buda/balance/solve/queue_times.hpp>
+#include <buda/balance/resources/resources.hpp>
+#include <buda/balance/search/rating/flow_times.hpp>
+#include <buda/balance/search/rating/queue_times.hpp>
 #include <buda/cost/epoch_change.hpp>
 
 #include <algorithm>

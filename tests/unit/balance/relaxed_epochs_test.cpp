@@ -1,5 +1,5 @@
 // Cuts of a schedule, against all cuts that there are.
-#include <buda/balance/solve/relaxed_epochs.hpp>
+#include <buda/balance/bounds/relaxed_epochs.hpp>
 
 #include <buda/base/rng.hpp>
 

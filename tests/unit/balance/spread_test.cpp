@@ -1,12 +1,12 @@
 // The policy that spreads each epoch's work over the chip.
 #include <buda/balance/models/alike.hpp>
-#include <buda/balance/solve/epoch_pool.hpp>
-#include <buda/balance/solve/epoch_search.hpp>
-#include <buda/balance/solve/even_channels.hpp>
-#include <buda/balance/solve/relieve_links.hpp>
-#include <buda/balance/solve/spread.hpp>
-#include <buda/balance/solve/tighten_epochs.hpp>
-#include <buda/balance/solve/trials.hpp>
+#include <buda/balance/search/epoch_pool.hpp>
+#include <buda/balance/search/epoch_search.hpp>
+#include <buda/balance/search/moves/even_channels.hpp>
+#include <buda/balance/search/moves/relieve_links.hpp>
+#include <buda/balance/search/moves/tighten_epochs.hpp>
+#include <buda/balance/search/spread.hpp>
+#include <buda/balance/search/trials.hpp>
 #include <buda/base/rng.hpp>
 #include <buda/pipes/noc/routes.hpp>
 

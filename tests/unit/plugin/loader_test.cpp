@@ -1,12 +1,12 @@
 // Loading of plugins, and every sentence with which one is refused.
-#include <buda/balance/solve/policy.hpp>
+#include <buda/plugin/abi.h>
+#include <buda/balance/policy/policy.hpp>
 #include <buda/cli/signals.hpp>
 #include <buda/cli/tool.hpp>
 #include <buda/graph/graph.hpp>
 #include <buda/io/file_system.hpp>
 #include <buda/io/json.hpp>
 #include <buda/io/temporary_directory.hpp>
-#include <buda/plugin/abi.h>
 #include <buda/plugin/frontend.hpp>
 #include <buda/plugin/guard.hpp>
 #include <buda/plugin/loader.hpp>

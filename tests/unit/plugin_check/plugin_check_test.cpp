@@ -1,7 +1,7 @@
 // Each suite finds what is wrong with plugins that break a promise, and nothing with one that keeps them.
 #include "apps/plugin-check/checks.hpp"
 
-#include <buda/balance/solve/policy.hpp>
+#include <buda/balance/policy/policy.hpp>
 #include <buda/base/text.hpp>
 #include <buda/io/memory_file_system.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
@@ -87,7 +87,8 @@ class SomeFrontend final : public plugin::Frontend {
     auto width = parse_int(trim(source.bytes.view()));
     if (flaw_ == "throwing" && !width) throw std::runtime_error("no number");
     if (!width || *width < 1 || *width > 1000) return input_error("SF001", {source.path}, "expected a width");
-    if (flaw_ != "deaf" && (!options.dims.empty() || !options.values.empty() || !options.input_shapes.empty())) return input_error("SF002", {source.path}, "no such name");
+    if (flaw_ != "deaf" && (!options.dims.empty() || !options.values.empty() || !options.input_shapes.empty()))
+      return input_error("SF002", {source.path}, "no such name");
     static int calls = 0;
     ops::Builder b(options.name.empty() || flaw_ == "stubborn" ? "width" : options.name);
     auto y = b.named(flaw_ == "moody" ? cat("y", calls++) : "y").relu(b.input("x", {1, *width}));

@@ -2,7 +2,7 @@
 // iteration of the program's loop, the chip before it works on the next one.
 #pragma once
 
-#include <buda/balance/queues/epoch_span.hpp>
+#include <buda/balance/policy/epoch_span.hpp>
 
 #include <cstddef>
 #include <cstdint>

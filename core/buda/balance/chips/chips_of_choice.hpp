@@ -2,7 +2,7 @@
 #pragma once
 
 #include <buda/balance/chips/chip_stages.hpp>
-#include <buda/balance/solve/policy.hpp>
+#include <buda/balance/policy/policy.hpp>
 
 #include <cstdint>
 #include <vector>

@@ -1,9 +1,9 @@
 // Values that pass from chip to chip between ops that run together: in one temporal epoch, so that they need no queue between them.
 #pragma once
 
+#include <buda/balance/policy/epoch_span.hpp>
+#include <buda/balance/policy/policy.hpp>
 #include <buda/balance/problem/problem.hpp>
-#include <buda/balance/queues/epoch_span.hpp>
-#include <buda/balance/solve/policy.hpp>
 
 #include <cstdint>
 #include <set>

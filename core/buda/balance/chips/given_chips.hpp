@@ -2,8 +2,8 @@
 // (op.NAME.chip). All other ops run where what they take comes from.
 #pragma once
 
+#include <buda/balance/policy/policy.hpp>
 #include <buda/balance/problem/problem.hpp>
-#include <buda/balance/solve/policy.hpp>
 #include <buda/diag/result.hpp>
 #include <buda/graph/fwd.hpp>
 #include <buda/graph/node_id.hpp>

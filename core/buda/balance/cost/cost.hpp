@@ -1,7 +1,7 @@
 // How long an op takes with what surrounds it: its kernel (core/buda/cost), and the ways in and out (docs/internals/balancing.md, "Cost").
 #pragma once
 
-#include <buda/balance/legalize/resources.hpp>
+#include <buda/balance/resources/resources.hpp>
 #include <buda/device/descriptor.hpp>
 #include <buda/netlist/model/op.hpp>
 

@@ -3,8 +3,8 @@
 
 #include <buda/balance/cost/flow.hpp>
 #include <buda/balance/cost/measure_loads.hpp>
-#include <buda/balance/legalize/edge.hpp>
-#include <buda/balance/legalize/resources.hpp>
+#include <buda/balance/resources/edge.hpp>
+#include <buda/balance/resources/resources.hpp>
 #include <buda/base/text.hpp>
 #include <buda/netlist/model/index.hpp>
 #include <buda/netlist/program/program_vm.hpp>

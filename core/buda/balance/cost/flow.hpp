@@ -1,7 +1,7 @@
 // Ops and edges as buda/cost/pipeline.hpp counts them.
 #pragma once
 
-#include <buda/balance/legalize/resources.hpp>
+#include <buda/balance/resources/resources.hpp>
 #include <buda/cost/pipeline.hpp>
 #include <buda/device/descriptor.hpp>
 #include <buda/netlist/model/op.hpp>

@@ -1,7 +1,7 @@
 // Pairs of equal reads.
 #include <buda/balance/emit/forked_inputs.hpp>
 
-#include <buda/balance/legalize/resources.hpp>
+#include <buda/balance/resources/resources.hpp>
 
 #include <algorithm>
 #include <map>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <buda/balance/cost/epoch_loads.hpp>
-#include <buda/balance/legalize/resources.hpp>
+#include <buda/balance/resources/resources.hpp>
 #include <buda/device/descriptor.hpp>
 #include <buda/diag/result.hpp>
 #include <buda/io/host.hpp>

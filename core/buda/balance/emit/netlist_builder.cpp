@@ -3,13 +3,14 @@
 
 #include <buda/balance/chips/chips_of_choice.hpp>
 #include <buda/balance/emit/program.hpp>
-#include <buda/balance/legalize/neighbours.hpp>
-#include <buda/balance/models/fused.hpp>
+#include <buda/balance/policy/neighbours.hpp>
+#include <buda/balance/problem/fused.hpp>
 #include <buda/balance/queues/divided_layouts.hpp>
 #include <buda/balance/queues/dram_placement.hpp>
 #include <buda/balance/queues/dynamic_dram.hpp>
 #include <buda/balance/queues/host_memory.hpp>
 #include <buda/balance/queues/queue_loads.hpp>
+#include <buda/balance/resources/fused_blocks.hpp>
 #include <buda/base/text.hpp>
 
 #include <algorithm>

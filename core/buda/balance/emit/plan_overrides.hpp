@@ -1,9 +1,9 @@
 // A plan as options of the balancer.
 #pragma once
 
+#include <buda/balance/policy/policy.hpp>
 #include <buda/balance/problem/problem.hpp>
 #include <buda/balance/problem/schedule.hpp>
-#include <buda/balance/solve/policy.hpp>
 #include <buda/diag/result.hpp>
 
 #include <map>

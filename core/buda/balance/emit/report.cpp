@@ -1,7 +1,7 @@
 // Collection and layout of the placement report.
 #include <buda/balance/emit/report.hpp>
 
-#include <buda/balance/models/fused.hpp>
+#include <buda/balance/problem/fused.hpp>
 
 #include <buda/balance/chips/chips_of_choice.hpp>
 #include <buda/balance/chips/crossings.hpp>

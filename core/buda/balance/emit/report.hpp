@@ -4,7 +4,7 @@
 
 #include <buda/balance/chips/chip_stages.hpp>
 #include <buda/balance/emit/netlist_builder.hpp>
-#include <buda/balance/solve/policy.hpp>
+#include <buda/balance/policy/policy.hpp>
 #include <buda/schema/record.hpp>
 
 #include <cstdint>

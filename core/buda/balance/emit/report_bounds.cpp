@@ -1,9 +1,9 @@
 // From the bounds of a problem to the gaps of a plan.
 #include <buda/balance/emit/report_bounds.hpp>
 
+#include <buda/balance/bounds/bounds.hpp>
 #include <buda/balance/emit/report_summary.hpp>
-#include <buda/balance/solve/bounds.hpp>
-#include <buda/balance/solve/epoch_ends.hpp>
+#include <buda/balance/search/epoch_ends.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <buda/balance/emit/report.hpp>
+#include <buda/balance/policy/policy.hpp>
 #include <buda/balance/queues/queues.hpp>
-#include <buda/balance/solve/policy.hpp>
 
 namespace buda::balance {
 

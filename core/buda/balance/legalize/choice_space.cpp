@@ -3,16 +3,16 @@
 
 #include <buda/balance/legalize/cut_edges.hpp>
 #include <buda/balance/legalize/nearest_legal.hpp>
-#include <buda/balance/legalize/neighbours.hpp>
 #include <buda/balance/legalize/overrides.hpp>
 #include <buda/balance/legalize/padding.hpp>
 #include <buda/balance/legalize/remedies.hpp>
 #include <buda/balance/legalize/row_padding.hpp>
 #include <buda/balance/legalize/unread_cores.hpp>
 #include <buda/balance/models/alike.hpp>
+#include <buda/balance/policy/neighbours.hpp>
 #include <buda/balance/problem/constraints.hpp>
 #include <buda/balance/problem/l1_accumulation.hpp>
-#include <buda/balance/sums/wider_sums.hpp>
+#include <buda/balance/problem/sum_roundings.hpp>
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/constraint_tags.hpp>

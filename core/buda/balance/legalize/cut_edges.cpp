@@ -1,7 +1,7 @@
 // Which models of an op can take which operands directly.
 #include <buda/balance/legalize/cut_edges.hpp>
 
-#include <buda/balance/legalize/neighbours.hpp>
+#include <buda/balance/policy/neighbours.hpp>
 
 #include <algorithm>
 #include <numeric>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <buda/balance/legalize/nearest_legal.hpp>
-#include <buda/balance/solve/policy.hpp>
+#include <buda/balance/policy/policy.hpp>
 #include <buda/diag/result.hpp>
 
 #include <cstddef>

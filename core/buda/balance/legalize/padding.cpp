@@ -1,7 +1,7 @@
 // Which operands have the columns of a matmul's result, and how far they may grow.
 #include <buda/balance/legalize/padding.hpp>
 
-#include <buda/balance/legalize/neighbours.hpp>
+#include <buda/balance/policy/neighbours.hpp>
 #include <buda/base/checked.hpp>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Edges to users that leave a part out, measured with each model of the op that gives it.
 #include <buda/balance/legalize/unread_cores.hpp>
 
-#include <buda/balance/legalize/neighbours.hpp>
+#include <buda/balance/policy/neighbours.hpp>
 
 #include <algorithm>
 

@@ -2,9 +2,9 @@
 #include <buda/balance/models/candidates.hpp>
 
 #include <buda/balance/cost/cost.hpp>
-#include <buda/balance/legalize/edge.hpp>
-#include <buda/balance/models/fused.hpp>
 #include <buda/balance/models/sparse.hpp>
+#include <buda/balance/problem/fused.hpp>
+#include <buda/balance/resources/edge.hpp>
 #include <buda/base/checked.hpp>
 #include <buda/cost/kernel_cycles.hpp>
 #include <buda/netlist/model/output_buffer.hpp>

@@ -2,10 +2,10 @@
 #include <buda/balance/models/op_model.hpp>
 
 #include <buda/balance/cost/cost.hpp>
-#include <buda/balance/legalize/edge.hpp>
 #include <buda/balance/models/candidates.hpp>
 #include <buda/balance/problem/l1_accumulation.hpp>
 #include <buda/balance/problem/selection.hpp>
+#include <buda/balance/resources/edge.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/tile_rows.hpp>
 #include <buda/graph/tm.hpp>

@@ -6,11 +6,11 @@
 // alone; what neighbours add (fan-out, read lists, phases) is judged when they are known (policy.hpp).
 #pragma once
 
-#include <buda/balance/legalize/resources.hpp>
 #include <buda/balance/models/sparse_use.hpp>
 #include <buda/balance/models/stream.hpp>
 #include <buda/balance/place/placer.hpp>
 #include <buda/balance/problem/problem.hpp>
+#include <buda/balance/resources/resources.hpp>
 
 #include <array>
 #include <cstdint>

@@ -1,10 +1,10 @@
 // Queues become sources and edges; what a plan decided is taken off the ops.
 #include <buda/balance/problem/from_netlist.hpp>
 
-#include <buda/balance/legalize/edge.hpp>
 #include <buda/balance/problem/operand_shapes.hpp>
 #include <buda/balance/problem/split_fused.hpp>
 #include <buda/balance/problem/tile_sizes.hpp>
+#include <buda/balance/resources/edge.hpp>
 #include <buda/base/text.hpp>
 #include <buda/netlist/model/index.hpp>
 #include <buda/netlist/model/op_shapes.hpp>

@@ -1,7 +1,7 @@
 // From a device graph to the ops that are to be balanced.
 #include <buda/balance/problem/problem.hpp>
 
-#include <buda/balance/models/fused.hpp>
+#include <buda/balance/problem/fused.hpp>
 #include <buda/balance/problem/node_error.hpp>
 #include <buda/balance/problem/op_attributes.hpp>
 #include <buda/balance/problem/operand_shapes.hpp>

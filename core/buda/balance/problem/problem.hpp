@@ -2,8 +2,8 @@
 // are blocked and where they stand.
 #pragma once
 
-#include <buda/balance/legalize/edge.hpp>
 #include <buda/balance/problem/names.hpp>
+#include <buda/balance/resources/edge.hpp>
 #include <buda/base/strong_id.hpp>
 #include <buda/device/descriptor.hpp>
 #include <buda/diag/result.hpp>

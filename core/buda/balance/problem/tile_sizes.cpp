@@ -1,7 +1,7 @@
 // What an op takes, gives, and keeps from pass to pass.
 #include <buda/balance/problem/tile_sizes.hpp>
 
-#include <buda/balance/legalize/resources.hpp>
+#include <buda/balance/resources/resources.hpp>
 #include <buda/tiling/buffer_sizes.hpp>
 
 #include <algorithm>

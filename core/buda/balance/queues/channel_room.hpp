@@ -1,7 +1,7 @@
 // Free bytes of DRAM channels, epoch by epoch: dynamic queues that are not alive at the same time share memory.
 #pragma once
 
-#include <buda/balance/queues/epoch_span.hpp>
+#include <buda/balance/policy/epoch_span.hpp>
 
 #include <cstddef>
 #include <cstdint>

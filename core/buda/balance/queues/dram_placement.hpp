@@ -1,9 +1,9 @@
 // Which channel of DRAM each buffer of a queue lies in, and in which half of it.
 #pragma once
 
+#include <buda/balance/policy/epoch_span.hpp>
 #include <buda/balance/queues/dram.hpp>
 #include <buda/balance/queues/dram_algorithm.hpp>
-#include <buda/balance/queues/epoch_span.hpp>
 #include <buda/balance/queues/queue_loads.hpp>
 #include <buda/device/descriptor.hpp>
 

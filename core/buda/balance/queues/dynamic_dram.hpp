@@ -1,8 +1,8 @@
 // Where dynamic queues lie in DRAM: those that are not alive in the same epoch may lie over each other.
 #pragma once
 
+#include <buda/balance/policy/epoch_span.hpp>
 #include <buda/balance/queues/dram.hpp>
-#include <buda/balance/queues/epoch_span.hpp>
 
 #include <cstdint>
 #include <map>

@@ -3,9 +3,9 @@
 
 #include <buda/balance/chips/chips_of_choice.hpp>
 #include <buda/balance/chips/crossings.hpp>
-#include <buda/balance/legalize/neighbours.hpp>
 #include <buda/balance/models/encoded_selection.hpp>
 #include <buda/balance/models/sparse.hpp>
+#include <buda/balance/policy/neighbours.hpp>
 #include <buda/balance/queues/dram.hpp>
 #include <buda/balance/queues/host_memory.hpp>
 #include <buda/base/checked.hpp>

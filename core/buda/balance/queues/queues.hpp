@@ -2,10 +2,10 @@
 #pragma once
 
 #include <buda/balance/chips/crossings.hpp>
+#include <buda/balance/policy/epoch_span.hpp>
+#include <buda/balance/policy/policy.hpp>
 #include <buda/balance/problem/problem.hpp>
 #include <buda/balance/queues/dram_algorithm.hpp>
-#include <buda/balance/queues/epoch_span.hpp>
-#include <buda/balance/solve/policy.hpp>
 #include <buda/diag/result.hpp>
 #include <buda/netlist/model/queue.hpp>
 #include <buda/tensor/fwd.hpp>

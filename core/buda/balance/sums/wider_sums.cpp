@@ -6,7 +6,6 @@
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/sum_roundings.hpp>
 
 #include <algorithm>
 #include <numeric>
@@ -246,15 +245,6 @@ std::vector<std::size_t> narrow_ops_of(const ChoiceSpace& space, const WidenedPl
 }
 
 }  // namespace
-
-void note_roundings(const graph::Graph& graph, Problem& problem) {
-  if (!problem.device->features.fp32_accumulate) return;
-  for (OpSpec& op : problem.ops) {
-    const auto& tags = graph.node(op.node).tags;
-    const auto tag = tags.find(std::string(graph::kSumRoundings));
-    if (tag != tags.end()) op.sum_roundings = parse_int(tag->second).value_or(0);
-  }
-}
 
 std::optional<WidenedPlan> with_wider_sums(const ChoiceSpace& space, const Choice& choice, const EstimateOf& estimate, const Choose& choose,
                                            unsigned threads) {

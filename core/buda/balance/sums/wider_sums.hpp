@@ -7,16 +7,13 @@
 // which takes as long as the first time, and stays if the whole is hardly slower.
 #pragma once
 
-#include <buda/balance/solve/policy.hpp>
+#include <buda/balance/policy/policy.hpp>
 
 #include <functional>
 #include <optional>
 #include <vector>
 
 namespace buda::balance {
-
-// Tells the ops of a problem how often they round their sums, where they may have more bits and the device has Float32 for them.
-void note_roundings(const graph::Graph& graph, Problem& problem);
 
 // Cycles of all epochs of a choice for a problem; nothing where it cannot be built.
 using EstimateOf = std::function<std::optional<std::vector<double>>(const Problem&, const Choice&)>;
