@@ -1,12 +1,8 @@
 // Declaration of the balancer's options.
 #include <buda/compiler/balancer_options.hpp>
 
-#include <buda/balance/chips/chip_order.hpp>
 #include <buda/balance/legalize/overrides.hpp>
-#include <buda/balance/legalize/self_cut.hpp>
 #include <buda/balance/problem/problem.hpp>
-#include <buda/balance/problem/schedule.hpp>
-#include <buda/balance/queues/dram_algorithm.hpp>
 #include <buda/balance/queues/queues.hpp>
 
 namespace buda::compiler {
@@ -20,8 +16,7 @@ void declare(schema::OptionSet& set, BalancerOptions& o) {
   set.flag("interactive-placer", o.interactive_placer,
            "let policies take placements back and try others; without it they place ops once, as with --effort 0")
       .known_as("use_interactive_placer");
-  set.choice("scheduler", o.scheduler,
-             {std::string(balance::kAnySchedule), std::string(balance::kModuleInputsBfs), std::string(balance::kTopological)},
+  set.choice("scheduler", o.scheduler, {std::begin(balance::kScheduleNames), std::end(balance::kScheduleNames)},
              "order in which ops are placed: breadth first from the model's inputs, or as in the graph; auto: breadth first, and with "
              "--effort 2 or 3 the one with the faster plan")
       .environment("PYBUDA_SCHEDULER_POLICY");

@@ -1,10 +1,15 @@
 // How the balancer places a graph: its options, with the names that the PyBuda documents give them (docs/options.md).
 #pragma once
 
+#include <buda/balance/chips/chip_order.hpp>
+#include <buda/balance/legalize/self_cut.hpp>
+#include <buda/balance/problem/schedule.hpp>
+#include <buda/balance/queues/dram_algorithm.hpp>
 #include <buda/schema/option_set.hpp>
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,13 +18,13 @@
 namespace buda::compiler {
 
 struct BalancerOptions {
-  std::string policy = "spread";  // as PyBuda writes it, too: MinimizeGrid
-  std::string scheduler = "auto";
-  std::string dram_placement = "BY_LOAD";
+  std::string policy = "spread";                     // as PyBuda writes it, too: MinimizeGrid
+  std::optional<balance::SchedulePolicy> scheduler;  // nothing: BalanceOptions::schedule
+  balance::DramAlgorithm dram_placement = balance::DramAlgorithm::by_load;
   std::int64_t num_chips = 1;         // 0: all of the device
   std::vector<std::string> chip_ids;  // numbers, or several with commas; empty: the first num_chips
   std::string cluster;                // links between chips, a name or a file; empty: those of the device
-  std::string chip_placement_policy = "MMIO_LAST";
+  balance::ChipOrder chip_placement_policy = balance::ChipOrder::mmio_last;
   std::int64_t queue_entries = 2;
   std::int64_t microbatch = 1;
   bool auto_transpose = true;
@@ -37,7 +42,7 @@ struct BalancerOptions {
   bool static_queues = false;
   std::int64_t effort = 1;
   bool interactive_placer = true;
-  std::string self_cut = "None";
+  balance::SelfCut self_cut = balance::SelfCut::none;
   std::map<std::string, std::string> op_overrides;  // "fc1.grid" -> "[2,2]"
   std::map<std::string, std::string> queues;        // "x.dram" -> "[0,3]"
 };

@@ -20,12 +20,12 @@ namespace {
 // The switches' rules come first, so that the user's own ones have the last word.
 void add_rules(const OptimizerOptions& o, passes::FormatOptions& formats, Failure& failure) {
   bool given = formats.standard && exponent_family(*formats.standard) != ExponentFamily::none;
-  ExponentFamily family = given ? exponent_family(*formats.standard) : o.amp_level == "2" ? ExponentFamily::a : ExponentFamily::b;
+  ExponentFamily family = given ? exponent_family(*formats.standard) : o.amp_level == 2 ? ExponentFamily::a : ExponentFamily::b;
   auto add = [&](std::vector<passes::PrecisionRule> rules) {
     formats.rules.insert(formats.rules.end(), std::make_move_iterator(rules.begin()), std::make_move_iterator(rules.end()));
   };
-  add(passes::amp_level_rules(*parse_int(o.amp_level), family));
-  add(passes::amp_light_rules(*parse_int(o.amp_light)));
+  add(passes::amp_level_rules(o.amp_level, family));
+  add(passes::amp_light_rules(o.amp_light));
   if (o.bfp8_conversion) add(passes::bfp8_conversion_rules());
   std::size_t number = 0;
   for (const std::string& text : o.mixed_precision) {
@@ -42,19 +42,20 @@ void add_rules(const OptimizerOptions& o, passes::FormatOptions& formats, Failur
   }
 }
 
+// Whether a program filled the options in with values that a command line could have given.
+Result<void> check_values(OptimizerOptions options) {
+  schema::OptionSet set;
+  declare(set, options);
+  return set.check_present();
+}
+
 Result<passes::FormatOptions> format_options(const OptimizerOptions& o) {
   passes::FormatOptions formats;
   Failure failure;
-  auto format = [&](const std::string& name, std::string_view option) {
-    auto f = format_from_name(name);
-    if (f) return *f;
-    failure.add(schema::usage_errors(option, std::move(f).failure()));
-    return DataFormat::invalid;
-  };
-  if (!o.default_df.empty()) formats.standard = format(o.default_df, "default-df-override (or --default-df)");
-  formats.fp32_fallback = format(o.fp32_fallback, "fp32-fallback");
-  if (!o.default_accumulate_df.empty()) formats.accumulate = format(o.default_accumulate_df, "default-accumulate-df");
-  formats.fidelity = graph::fidelity_from_name(o.default_math_fidelity).value_or(graph::MathFidelity::hifi3);
+  formats.standard = o.default_df;
+  formats.fp32_fallback = o.fp32_fallback;
+  formats.accumulate = o.default_accumulate_df;
+  formats.fidelity = o.default_math_fidelity;
   add_rules(o, formats, failure);
   if (!failure.empty()) return failure;
   return formats;
@@ -109,7 +110,7 @@ Result<passes::Pipeline> choose_passes(const OptimizerOptions& o, const Optimize
     BUDA_ASSIGN(pipeline, passes::read_default_pipeline(host));
   }
   auto switches = pass_switches(o);
-  if (!control.all_passes) pipeline = switched(std::move(pipeline), *parse_int(o.level), switches);
+  if (!control.all_passes) pipeline = switched(std::move(pipeline), o.level, switches);
   for (const Diagnostic& d : idle_options(o, switches, pipeline)) host.report(d);
   return pipeline;
 }
@@ -128,6 +129,7 @@ Result<void> mark_for_host(graph::Graph& graph, const OptimizerOptions& o, Host&
 
 Result<void> check_optimizer_options(const OptimizerOptions& o, Host& host) {
   passes::PassContext context(host);
+  BUDA_TRY(check_values(o));
   BUDA_TRY(format_options(o));
   BUDA_TRY(asks_for_accuracy(o));
   BUDA_TRY(read_buffer_requests(o, context));
@@ -144,14 +146,14 @@ Result<void> check_optimizer_options(const OptimizerOptions& o, Host& host) {
 Result<Optimized> optimize(graph::Graph& graph, const device::DeviceDescriptor& device, const OptimizerOptions& o, const PluginSet& plugins,
                            Host& host, const OptimizeControl& control) {
   passes::PassContext context(host);
+  BUDA_TRY(check_values(o));
   BUDA_ASSIGN(context.formats, format_options(o));
   BUDA_ASSIGN(passes::DecompositionSet decompositions,
               plugin::make_decompositions(plugins.registries, rule_options(o, plugins, host), host));
   context.device = &device;
   context.decompositions = &decompositions;
   context.fallback = {o.cpu_fallback, o.tm_cpu_fallback, o.tm_cpu_fallback_max_depth};
-  if (o.quantized == "int8") context.quantized = passes::QuantizedModels::int8;
-  if (o.quantized == "host") context.quantized = passes::QuantizedModels::host;
+  context.quantized = o.quantized;
   BUDA_TRY(read_buffer_requests(o, context));
   context.device_tilizes = o.device_tilize;
   context.rewrites = passes::RewriteCounter(control.rewrite_limit);
@@ -163,7 +165,7 @@ Result<Optimized> optimize(graph::Graph& graph, const device::DeviceDescriptor& 
   if (o.cpu_fallback) BUDA_TRY(mark_for_host(graph, o, host));
   if (control.before_passes) BUDA_TRY(control.before_passes(graph));
   passes::RunOptions run;
-  run.level = *parse_int(o.level);
+  run.level = o.level;
   run.stop_after = control.stop_after;
   run.skip_other_level = !control.all_passes;
   run.after = control.after_pass;

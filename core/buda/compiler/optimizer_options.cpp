@@ -16,15 +16,26 @@ std::function<Result<void>(const std::string&)> read_by(Reader reader) {
   };
 }
 
+std::string name_of(const std::optional<DataFormat>& format) { return format ? std::string(format_name(*format)) : ""; }
+
+// An option for a data format; `Format` is one, or perhaps one.
+template <class Format>
+schema::BoundOption& declare_format(schema::OptionSet& set, std::string name, Format& target, std::string summary) {
+  const auto store = [&target](const std::string& text) {
+    if (auto format = format_from_name(text)) target = *format;
+  };
+  return set.parsed(std::move(name), name_of(target), "FORMAT", std::move(summary), read_by(format_from_name), store);
+}
+
 void declare_formats(schema::OptionSet& set, OptimizerOptions& o) {
   set.group("Data formats");
-  set.text("default-df-override", o.default_df, "FORMAT",
-           "format of values, parameters and constants; default: Float16 for element type F16, Float16_b for all others")
+  declare_format(set, "default-df-override", o.default_df,
+                 "format of values, parameters and constants; default: Float16 for element type F16, Float16_b for all others")
       .also("--default-df")
       .known_as("default-df")
       .environment("PYBUDA_DEFAULT_DF");
-  set.text("default-accumulate-df", o.default_accumulate_df, "FORMAT",
-           "format of the destination register; default: the width of each op's first input")
+  declare_format(set, "default-accumulate-df", o.default_accumulate_df,
+                 "format of the destination register; default: the width of each op's first input")
       .known_as("accumulate_df");
   set.choice("default-math-fidelity", o.default_math_fidelity, {"LoFi", "HiFi2", "HiFi3", "HiFi4"},
              "passes over the mantissas in a multiplication")
@@ -49,7 +60,7 @@ void declare_formats(schema::OptionSet& set, OptimizerOptions& o) {
       "quantised models: dequantize: compute with the real numbers that their integers stand for, without rounding; int8: likewise, "
       "but products of matrices and convolutions in Int8, where the device has it and they allow it; host: run their ops as they are, "
       "on the host");
-  set.text("fp32-fallback", o.fp32_fallback, "FORMAT", "format that replaces Float32 on a device that does not compute in it");
+  declare_format(set, "fp32-fallback", o.fp32_fallback, "format that replaces Float32 on a device that does not compute in it");
 }
 
 void declare_accuracy(schema::OptionSet& set, OptimizerOptions& o) {

@@ -1,7 +1,10 @@
 // What the optimizer makes of a graph: its options, with the names that the PyBuda documents give them (docs/options.md).
 #pragma once
 
+#include <buda/graph/value_type.hpp>
+#include <buda/passes/quantized/quantized_models.hpp>
 #include <buda/schema/option_set.hpp>
+#include <buda/tensor/data_format.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -12,22 +15,21 @@
 
 namespace buda::compiler {
 
-// Texts are of the forms that --help shows; they are checked where an option is set by its name.
+// Texts are of the forms that --help shows; they are checked where an option is set by its name, and again by optimize().
 struct OptimizerOptions {
-  std::string level = "1";
-  std::string default_df;             // empty: by element types
-  std::string default_accumulate_df;  // empty: by the inputs of each op
-  std::string default_math_fidelity = "HiFi3";
-  std::string fp32_fallback = "Float16_b";
-  std::string amp_light = "0";
-  std::string amp_level = "0";
+  std::int64_t level = 1;
+  std::optional<DataFormat> default_df;             // nothing: by element types
+  std::optional<DataFormat> default_accumulate_df;  // nothing: by the inputs of each op
+  graph::MathFidelity default_math_fidelity = graph::MathFidelity::hifi3;
+  DataFormat fp32_fallback = DataFormat::float16_b;
+  std::int64_t amp_light = 0, amp_level = 0;
   bool bfp8_conversion = false;
   std::vector<std::string> mixed_precision;  // rules, in order
   double accuracy = 0;                       // floor of the outputs' correlation, to which formats are raised; 0: as they are
   std::string calibrate;                     // file of inputs on which that is measured
   std::string expect;                        // file of the outputs that are expected of them; empty: those in fp32
   std::string accuracy_rules;                // file for the rules that raise it; empty: none
-  std::string quantized = "dequantize";
+  passes::QuantizedModels quantized = passes::QuantizedModels::dequantize;
   std::optional<bool> fold_constants;  // nothing, here and below: from the optimisation level on at which the pipeline does it
   bool stable_softmax = true;
   bool conv_prestride = true;

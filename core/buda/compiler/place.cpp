@@ -16,14 +16,21 @@
 #include <buda/plugin/policy.hpp>
 
 #include <algorithm>
-#include <iterator>
 #include <memory>
 #include <vector>
 
 namespace buda::compiler {
 namespace {
 
+// Whether a program filled the options in with values that a command line could have given.
+Result<void> check_values(BalancerOptions options) {
+  schema::OptionSet set;
+  declare(set, options);
+  return set.check_present();
+}
+
 Result<balance::BalanceOptions> balance_options(const BalancerOptions& o, const device::DeviceDescriptor& device) {
+  BUDA_TRY(check_values(o));
   balance::BalanceOptions out;
   out.models.allow_transpose = o.auto_transpose;
   out.models.resident_parameters = !o.dram_parameters;
@@ -32,28 +39,24 @@ Result<balance::BalanceOptions> balance_options(const BalancerOptions& o, const 
   out.models.all_steps = o.enumerate_u_kt;
   out.models.single_buffer_fallback = o.single_buffer_fallback;
   out.models.one_row = o.place_on_one_row;
-  if (o.scheduler == balance::kTopological) out.schedule = balance::SchedulePolicy::topological;
-  if (o.scheduler == balance::kModuleInputsBfs) out.schedule = balance::SchedulePolicy::module_inputs_bfs;
+  out.schedule = o.scheduler;
   out.batches = static_cast<std::int32_t>(o.microbatch);
   out.forked_inputs = o.forked_dram_inputs;
   out.wide_sums = o.wide_sums;
   out.dynamic_queues = !o.static_queues;
   out.effort = o.interactive_placer ? static_cast<std::int32_t>(o.effort) : 0;
-  const auto* cut = std::find(std::begin(balance::kSelfCuts), std::end(balance::kSelfCuts), o.self_cut);
-  out.self_cut = static_cast<balance::SelfCut>(cut - std::begin(balance::kSelfCuts));
+  out.self_cut = o.self_cut;
   out.queues.inputs_on_host = o.input_queues_on_host;
   out.queues.outputs_on_host = o.output_queues_on_host;
   out.queues.batches = static_cast<std::int32_t>(o.queue_entries);
-  const auto* algorithm = std::find(std::begin(balance::kDramAlgorithms), std::end(balance::kDramAlgorithms), o.dram_placement);
-  out.queues.placement = static_cast<balance::DramAlgorithm>(algorithm - std::begin(balance::kDramAlgorithms));
+  out.queues.placement = o.dram_placement;
   for (const std::string& text : o.chip_ids) {
     BUDA_ASSIGN(const std::vector<std::int64_t> ids, chip_numbers(text));
     out.chips.ids.insert(out.chips.ids.end(), ids.begin(), ids.end());
   }
   out.chips.count = o.num_chips;
   out.cluster = o.cluster;
-  const auto* order = std::find(std::begin(balance::kChipOrders), std::end(balance::kChipOrders), o.chip_placement_policy);
-  out.chips.order = static_cast<balance::ChipOrder>(order - std::begin(balance::kChipOrders));
+  out.chips.order = o.chip_placement_policy;
   out.overrides = o.op_overrides;
   BUDA_ASSIGN(out.queues.places, balance::parse_queue_places(o.queues, device));
   return out;

@@ -9,13 +9,25 @@
 
 namespace buda::schema {
 
-BoundOption& OptionSet::add(std::string name, OptionType type, std::string value_name, std::string default_text, std::string summary,
-                            std::function<void(const std::vector<std::string>&)> store) {
+namespace {
+
+// No text at all stands for an empty one.
+std::vector<std::string> one_text(std::string text) {
+  return text.empty() ? std::vector<std::string>{} : std::vector<std::string>{std::move(text)};
+}
+
+std::string flag_text(bool value) { return value ? "true" : "false"; }
+
+}  // namespace
+
+BoundOption& OptionSet::add(std::string name, OptionType type, std::string value_name, std::vector<std::string> present,
+                            std::string summary, std::function<void(const std::vector<std::string>&)> store) {
   BoundOption option;
   option.spec.name = std::move(name);
   option.spec.type = type;
   option.spec.value_name = std::move(value_name);
-  option.spec.default_text = std::move(default_text);
+  option.spec.default_text = type == OptionType::flag && present == std::vector<std::string>{"false"} ? "" : join(present, "; ");
+  option.present = std::move(present);
   option.spec.summary = std::move(summary);
   option.store = std::move(store);
   option.group = group_;
@@ -23,7 +35,7 @@ BoundOption& OptionSet::add(std::string name, OptionType type, std::string value
 }
 
 BoundOption& OptionSet::flag(std::string name, bool& target, std::string summary) {
-  return add(std::move(name), OptionType::flag, "", target ? "true" : "", std::move(summary), [&target](const auto& texts) {
+  return add(std::move(name), OptionType::flag, "", {flag_text(target)}, std::move(summary), [&target](const auto& texts) {
     OptionValues values;
     values.set("v", texts.back());
     target = values.flag("v");
@@ -31,7 +43,7 @@ BoundOption& OptionSet::flag(std::string name, bool& target, std::string summary
 }
 
 BoundOption& OptionSet::flag(std::string name, std::optional<bool>& target, std::string summary) {
-  return add(std::move(name), OptionType::flag, "", target ? (*target ? "true" : "false") : "", std::move(summary),
+  return add(std::move(name), OptionType::flag, "", one_text(target ? flag_text(*target) : ""), std::move(summary),
              [&target](const auto& texts) {
                OptionValues values;
                values.set("v", texts.back());
@@ -40,7 +52,7 @@ BoundOption& OptionSet::flag(std::string name, std::optional<bool>& target, std:
 }
 
 BoundOption& OptionSet::count(std::string name, unsigned& target, std::string summary) {
-  auto& option = add(std::move(name), OptionType::flag, "", "", std::move(summary), [&target](const auto& texts) {
+  auto& option = add(std::move(name), OptionType::flag, "", {}, std::move(summary), [&target](const auto& texts) {
     OptionValues values;
     target = 0;
     for (const auto& text : texts) {
@@ -53,53 +65,72 @@ BoundOption& OptionSet::count(std::string name, unsigned& target, std::string su
 }
 
 BoundOption& OptionSet::integer(std::string name, std::int64_t& target, std::string value_name, std::string summary) {
-  return add(std::move(name), OptionType::integer, std::move(value_name), cat(target), std::move(summary),
+  return add(std::move(name), OptionType::integer, std::move(value_name), {cat(target)}, std::move(summary),
              [&target](const auto& texts) { target = parse_int(texts.back()).value_or(target); });
 }
 
 BoundOption& OptionSet::unsigned_integer(std::string name, unsigned& target, std::string value_name, std::string summary) {
-  return add(std::move(name), OptionType::integer, std::move(value_name), cat(target), std::move(summary),
+  return add(std::move(name), OptionType::integer, std::move(value_name), {cat(target)}, std::move(summary),
              [&target](const auto& texts) { target = static_cast<unsigned>(parse_int(texts.back()).value_or(target)); })
       .range(0, 1 << 20);
 }
 
 BoundOption& OptionSet::seed(std::string name, std::uint64_t& target, std::string value_name, std::string summary) {
-  return add(std::move(name), OptionType::integer, std::move(value_name), cat(target), std::move(summary),
+  return add(std::move(name), OptionType::integer, std::move(value_name), {cat(target)}, std::move(summary),
              [&target](const auto& texts) { target = static_cast<std::uint64_t>(parse_int(texts.back()).value_or(1)); })
       .at_least(0);
 }
 
 BoundOption& OptionSet::real(std::string name, double& target, std::string value_name, std::string summary) {
-  return add(std::move(name), OptionType::real, std::move(value_name), to_text(target), std::move(summary),
+  return add(std::move(name), OptionType::real, std::move(value_name), {to_text(target)}, std::move(summary),
              [&target](const auto& texts) { target = parse_double(texts.back()).value_or(target); });
 }
 
 BoundOption& OptionSet::real(std::string name, std::optional<double>& target, std::string value_name, std::string summary) {
-  return add(std::move(name), OptionType::real, std::move(value_name), target ? to_text(*target) : "", std::move(summary),
+  return add(std::move(name), OptionType::real, std::move(value_name), one_text(target ? to_text(*target) : ""), std::move(summary),
              [&target](const auto& texts) { target = parse_double(texts.back()); });
 }
 
 BoundOption& OptionSet::text(std::string name, std::string& target, std::string value_name, std::string summary) {
-  return add(std::move(name), OptionType::text, std::move(value_name), target, std::move(summary),
+  return add(std::move(name), OptionType::text, std::move(value_name), one_text(target), std::move(summary),
              [&target](const auto& texts) { target = texts.back(); });
 }
 
 BoundOption& OptionSet::path(std::string name, std::string& target, std::string value_name, std::string summary) {
-  return add(std::move(name), OptionType::path, std::move(value_name), target, std::move(summary),
+  return add(std::move(name), OptionType::path, std::move(value_name), one_text(target), std::move(summary),
              [&target](const auto& texts) { target = texts.back(); });
 }
 
 BoundOption& OptionSet::texts(std::string name, std::vector<std::string>& target, std::string value_name, std::string summary) {
-  auto& option = add(std::move(name), OptionType::text, std::move(value_name), join(target, "; "), std::move(summary),
+  auto& option = add(std::move(name), OptionType::text, std::move(value_name), target, std::move(summary),
                      [&target](const auto& texts) { target = texts; });
   option.spec.repeatable = true;
   return option;
 }
 
 BoundOption& OptionSet::choice(std::string name, std::string& target, std::vector<std::string> choices, std::string summary) {
-  auto& option = add(std::move(name), OptionType::choice, join(choices, "|"), target, std::move(summary),
+  auto& option = add(std::move(name), OptionType::choice, join(choices, "|"), one_text(target), std::move(summary),
                      [&target](const auto& texts) { target = texts.back(); });
   option.spec.choices = std::move(choices);
+  return option;
+}
+
+BoundOption& OptionSet::one_of(std::string name, std::vector<std::string> names, std::int64_t present, std::string summary,
+                               std::function<void(std::int64_t)> store) {
+  const bool is_named = present >= 0 && present < static_cast<std::int64_t>(names.size());
+  std::string text = is_named ? names[static_cast<std::size_t>(present)] : cat("number ", present);
+  auto& option = add(
+      std::move(name), OptionType::choice, join(names, "|"), {std::move(text)}, std::move(summary),
+      [names, store = std::move(store)](const auto& texts) { store(std::find(names.begin(), names.end(), texts.back()) - names.begin()); });
+  option.spec.choices = std::move(names);
+  return option;
+}
+
+BoundOption& OptionSet::parsed(std::string name, std::string present, std::string value_name, std::string summary,
+                               std::function<Result<void>(const std::string&)> check, std::function<void(const std::string&)> store) {
+  auto& option = add(std::move(name), OptionType::text, std::move(value_name), one_text(std::move(present)), std::move(summary),
+                     [store = std::move(store)](const auto& texts) { store(texts.back()); });
+  option.spec.check = std::move(check);
   return option;
 }
 
@@ -146,6 +177,16 @@ Result<void> OptionSet::assign(const std::string& key, const std::vector<std::st
       failure.add(std::move(checked).failure());
   if (!failure.empty()) return failure;
   option->store(values);
+  return success();
+}
+
+Result<void> OptionSet::check_present() const {
+  Failure failure;
+  for (const BoundOption& option : options_)
+    for (const std::string& text : option.present)
+      if (auto checked = check_option_value(option.spec, text, cat("option --", option.spec.name)); !checked)
+        failure.add(std::move(checked).failure());
+  if (!failure.empty()) return failure;
   return success();
 }
 

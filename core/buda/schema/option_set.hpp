@@ -17,6 +17,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #pragma GCC visibility push(default)
@@ -28,6 +30,7 @@ struct BoundOption {
   OptionSpec spec;
   std::function<void(const std::vector<std::string>& texts)> store;  // gets checked texts, in order
   std::string group;                                                 // heading in --help
+  std::vector<std::string> present = {};                             // the variable's value when it was declared; empty: none
 
   // The rest of the declaration, chained after OptionSet's functions.
   BoundOption& range(double least, double most) {
@@ -82,6 +85,23 @@ class OptionSet {  // wide because each type of variable has a declaration of it
   BoundOption& path(std::string name, std::string& target, std::string value_name, std::string summary);
   BoundOption& texts(std::string name, std::vector<std::string>& target, std::string value_name, std::string summary);  // repeatable
   BoundOption& choice(std::string name, std::string& target, std::vector<std::string> choices, std::string summary);
+  // One of these names, which stand for the enumerators, or numbers, from 0.
+  template <class E>
+  requires(std::is_enum_v<E> || std::is_same_v<E, std::int64_t>) BoundOption& choice(std::string name, E& target,
+                                                                                     std::vector<std::string> names, std::string summary) {
+    return one_of(std::move(name), std::move(names), static_cast<std::int64_t>(target), std::move(summary),
+                  [&target](std::int64_t place) { target = static_cast<E>(place); });
+  }
+  // The same with a name for nothing, which is the first.
+  template <class E>
+  requires std::is_enum_v<E> BoundOption& choice(std::string name, std::optional<E>& target, std::vector<std::string> names,
+                                                 std::string summary) {
+    return one_of(std::move(name), std::move(names), target ? static_cast<std::int64_t>(*target) + 1 : 0, std::move(summary),
+                  [&target](std::int64_t place) { target = place == 0 ? std::nullopt : std::optional(static_cast<E>(place - 1)); });
+  }
+  // A text that stands for a value of the declarer's: `store` gets one that `check` accepts.
+  BoundOption& parsed(std::string name, std::string present, std::string value_name, std::string summary,
+                      std::function<Result<void>(const std::string&)> check, std::function<void(const std::string&)> store);
 
   // An option that somebody else has declared. `store` gets texts of its type.
   void declare(OptionSpec spec, std::function<void(const std::vector<std::string>&)> store);
@@ -102,9 +122,15 @@ class OptionSet {  // wide because each type of variable has a declaration of it
   // that is not allowed. Several values only for an option that may be repeated.
   Result<void> assign(const std::string& key, const std::vector<std::string>& values) const;
 
+  // Whether the values that the variables had when they were declared are ones that could be given: for structs that a program filled in.
+  // CL003, one for each that is not.
+  Result<void> check_present() const;
+
  private:
-  BoundOption& add(std::string name, OptionType type, std::string value_name, std::string default_text, std::string summary,
+  BoundOption& add(std::string name, OptionType type, std::string value_name, std::vector<std::string> present, std::string summary,
                    std::function<void(const std::vector<std::string>&)> store);
+  BoundOption& one_of(std::string name, std::vector<std::string> names, std::int64_t present, std::string summary,
+                      std::function<void(std::int64_t)> store);
 
   std::string group_ = "Options";
   std::vector<BoundOption> options_;

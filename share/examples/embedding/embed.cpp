@@ -33,7 +33,7 @@ Result<void> compile_and_run(const std::string& prefix, const std::string& path,
   BUDA_TRY(plugin::load_plugins(search, kinds, plugins, host));
 
   compiler::CompileOptions options;
-  options.optimizer.default_df = "Float16_b";
+  options.optimizer.default_df = buda::DataFormat::float16_b;
   options.cancelled = [] { return false; };  // a window would ask its Stop button
   BUDA_ASSIGN(io::Bytes model, files->read(path));
   BUDA_ASSIGN(image::Image image, compile({path, model}, options, plugins, host));

@@ -18,7 +18,7 @@ struct Space {
     auto made = make_problem(graph, schedule(graph, SchedulePolicy::module_inputs_bfs), board(device));
     EXPECT_TRUE(made.ok());
     problem = std::move(*made);
-    space.problem = &problem;
+    space.problem = std::make_shared<const Problem>(problem);
     space.options = options;
     space.overrides.resize(problem.ops.size());
     for (std::size_t i = 0; i < problem.ops.size(); ++i) {
@@ -134,7 +134,7 @@ void for_each_random_space(std::uint64_t seeds, const std::function<void(const C
     auto problem = make_problem(graph, schedule(graph, SchedulePolicy::module_inputs_bfs), board("n150"));
     if (!problem) continue;
     ChoiceSpace space;
-    space.problem = &*problem;
+    space.problem = std::make_shared<const Problem>(*problem);
     space.overrides.resize(problem->ops.size());
     for (const OpSpec& op : problem->ops) space.models.push_back(legal_models(op, board("n150"), {}, nullptr));
     if (std::all_of(space.models.begin(), space.models.end(), [](const LegalModels& m) { return !m.models.empty(); })) visit(space);

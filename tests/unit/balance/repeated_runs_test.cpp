@@ -21,7 +21,7 @@ struct Layers {
     auto made = make_problem(graph, schedule(graph, SchedulePolicy::module_inputs_bfs), board("n150"));
     EXPECT_TRUE(made.ok());
     problem = std::move(*made);
-    space.problem = &problem;
+    space.problem = std::make_shared<const Problem>(problem);
     space.kinds = first_alike(problem);
     space.overrides.resize(problem.ops.size());
     for (std::size_t i = 0; i < problem.ops.size(); ++i) {

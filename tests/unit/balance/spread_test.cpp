@@ -30,7 +30,7 @@ struct Chosen {
     auto made = make_problem(graph, schedule(graph, SchedulePolicy::module_inputs_bfs), board("n150"));
     EXPECT_TRUE(made.ok());
     problem = std::move(*made);
-    space.problem = &problem;
+    space.problem = std::make_shared<const Problem>(problem);
     space.overrides.resize(problem.ops.size());
     for (std::size_t i = 0; i < problem.ops.size(); ++i) {
       space.models.push_back(legal_models(problem.ops[i], *problem.device, {}, nullptr));
@@ -363,7 +363,7 @@ TEST(LinkLoads, AreThoseOfTheReport) {
     auto balanced = balance_with(perceptron(8 * 32, sizes), "n150", options, policy);
     ASSERT_TRUE(balanced.ok()) << text_of(balanced.failure());
     ChoiceSpace space;
-    space.problem = &balanced->problem;
+    space.problem = std::make_shared<const Problem>(balanced->problem);
     space.overrides.resize(balanced->problem.ops.size());
     for (std::size_t i = 0; i < balanced->problem.ops.size(); ++i)
       space.models.emplace_back().models.push_back(balanced->choice.ops[i].model);

@@ -2,6 +2,7 @@
 #include "unit/compiler/stages.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace buda::compiler {
 namespace {
@@ -35,12 +36,33 @@ TEST_F(Optimize, ARulesOwnOptionHasTheLastWord) {
 
 TEST_F(Optimize, AWrongValueNamesItsOption) {
   EXPECT_EQ(message(optimizer_names_.assign("amp_level", {"3"}).failure()), "option 'amp_level': '3' is illegal; allowed: 0, 1, 2");
-  set(optimizer_names_, "default_df_override", "Float17");
+  const auto assigned = optimizer_names_.assign("default_df_override", {"Float17"});
+  ASSERT_FALSE(assigned);
+  EXPECT_EQ(assigned.failure().diagnostics().front().fault, Fault::usage);
+  EXPECT_EQ(message(assigned.failure()).rfind("option 'default_df_override': ", 0), 0u) << message(assigned.failure());
+}
+
+TEST_F(Optimize, AValueThatNoCommandLineGivesIsRefused) {
   graph::Graph graph = classifier();
-  auto done = optimize(graph);
-  ASSERT_FALSE(done);
-  EXPECT_EQ(done.failure().diagnostics().front().fault, Fault::usage);
-  EXPECT_EQ(message(done.failure()).rfind("option --default-df-override (or --default-df): ", 0), 0u) << message(done.failure());
+  const auto refused = [&](auto change) {
+    const OptimizerOptions standard = optimizer_;
+    change(optimizer_);
+    const auto done = optimize(graph);
+    optimizer_ = standard;
+    if (done) return std::string("nothing");
+    const Diagnostic& d = done.failure().diagnostics().front();
+    return d.fault == Fault::usage ? d.code + ": " + d.message : d.message;
+  };
+  EXPECT_EQ(refused([](OptimizerOptions& o) { o.level = 3; }), "CL003: option --opt-level: 'number 3' is illegal; allowed: 0, 1, 2");
+  EXPECT_EQ(refused([](OptimizerOptions& o) { o.amp_level = -1; }), "CL003: option --amp-level: 'number -1' is illegal; allowed: 0, 1, 2");
+  EXPECT_EQ(refused([](OptimizerOptions& o) { o.quantized = static_cast<passes::QuantizedModels>(7); }),
+            "CL003: option --quantized: 'number 7' is illegal; allowed: dequantize, int8, host");
+  EXPECT_EQ(refused([](OptimizerOptions& o) { o.accuracy = std::nan(""); }),
+            "CL003: option --accuracy: nan is out of range; allowed: 0 to 1");
+  EXPECT_EQ(refused([](OptimizerOptions& o) { o.tm_cpu_fallback_max_depth = -1; }),
+            "CL003: option --tm-cpu-fallback-max-depth: -1 is out of range; allowed: at least 0");
+  EXPECT_NE(refused([](OptimizerOptions& o) { o.nops = {"a"}; }).find("option --insert-buffering-nop: "), std::string::npos);
+  EXPECT_EQ(refused([](OptimizerOptions&) {}), "nothing");
 }
 
 TEST_F(Optimize, ARunEndsAfterTheNamedPass) {

@@ -47,5 +47,22 @@ TEST_F(Place, APolicyThatDoesNotExistIsNamedAsItWasGiven) {
   EXPECT_THAT(message(out.failure()), HasSubstr("no policy named 'MinimiseGrid'"));
 }
 
+TEST_F(Place, AValueThatNoCommandLineGivesIsRefused) {
+  const auto refused = [&](auto change) {
+    const BalancerOptions standard = balancer_;
+    change(balancer_);
+    const auto out = placed();
+    balancer_ = standard;
+    return out ? std::string("nothing") : message(out.failure());
+  };
+  EXPECT_EQ(refused([](BalancerOptions& o) { o.self_cut = static_cast<balance::SelfCut>(9); }),
+            "option --self-cut: 'number 9' is illegal; allowed: None, FastCut, ConsumerOperandDataEdgesFirst, ProducerUserDataEdgesFirst");
+  EXPECT_EQ(refused([](BalancerOptions& o) { o.scheduler = static_cast<balance::SchedulePolicy>(2); }),
+            "option --scheduler: 'number 3' is illegal; allowed: auto, ModuleInputsBFS, Topological");
+  EXPECT_EQ(refused([](BalancerOptions& o) { o.effort = 4; }), "option --effort: 4 is out of range; allowed: 0 to 3");
+  EXPECT_EQ(refused([](BalancerOptions& o) { o.microbatch = 0; }), "option --microbatch: 0 is out of range; allowed: 1 to 16383");
+  EXPECT_EQ(refused([](BalancerOptions&) {}), "nothing");
+}
+
 }  // namespace
 }  // namespace buda::compiler

@@ -67,5 +67,50 @@ TEST_F(Assign, WhatIsWrongIsRefusedAndChangesNothing) {
   EXPECT_EQ(depth_, 3);
 }
 
+enum class Colour : std::uint8_t { red, green };
+
+TEST(Choice, StandsForAnEnumeratorOrANumber) {
+  Colour colour = Colour::green;
+  std::optional<Colour> background;
+  std::int64_t level = 1;
+  OptionSet set;
+  set.choice("colour", colour, {"Red", "Green"}, "of the text");
+  set.choice("background", background, {"none", "Red", "Green"}, "of the rest");
+  set.choice("level", level, {"0", "1", "2"}, "how much");
+  EXPECT_EQ(set.find("colour")->spec.default_text, "Green");
+  EXPECT_EQ(set.find("background")->spec.default_text, "none");
+  EXPECT_EQ(set.find("level")->spec.default_text, "1");
+  ASSERT_TRUE(set.assign("colour", {"Red"}));
+  ASSERT_TRUE(set.assign("background", {"Green"}));
+  ASSERT_TRUE(set.assign("level", {"2"}));
+  EXPECT_EQ(colour, Colour::red);
+  EXPECT_EQ(background, Colour::green);
+  EXPECT_EQ(level, 2);
+  ASSERT_TRUE(set.assign("background", {"none"}));
+  EXPECT_EQ(background, std::nullopt);
+}
+
+TEST(CheckPresent, FindsWhatNoCommandLineCouldGive) {
+  Colour colour = static_cast<Colour>(2);
+  std::int64_t depth = -1;
+  std::vector<std::string> parts{"a", "", "b"};
+  std::optional<double> share;
+  OptionSet set;
+  set.choice("colour", colour, {"Red", "Green"}, "of the text");
+  set.integer("depth", depth, "N", "depth").at_least(0);
+  set.texts("parts", parts, "NAME", "parts").checked_by([](const std::string& text) -> Result<void> {
+    if (text.empty()) return usage_error("XX001", "it has no name");
+    return success();
+  });
+  set.real("share", share, "R", "share").range(0, 1);
+  const auto checked = set.check_present();
+  ASSERT_FALSE(checked);
+  std::vector<std::string> found;
+  for (const Diagnostic& d : checked.failure().diagnostics()) found.push_back(d.code + " " + d.message);
+  EXPECT_EQ(found, (std::vector<std::string>{"CL003 option --colour: 'number 2' is illegal; allowed: Red, Green",
+                                             "CL003 option --depth: -1 is out of range; allowed: at least 0",
+                                             "XX001 option --parts: it has no name"}));
+}
+
 }  // namespace
 }  // namespace buda::schema

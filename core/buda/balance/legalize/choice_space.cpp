@@ -146,8 +146,8 @@ void apply_preferences(const ModelOptions& options, ChoiceSpace& space) {
 }
 
 // Places another graph of the same ops.
-GraphTrial trial_of(const Problem& of, const SpaceOptions& asked, const Tries& works, Host& host) {
-  return [&of, &asked, &works, &host](const graph::Graph& graph, const ModelOptions& options) {
+GraphTrial trial_of(const Problem& of, const SpaceOptions& asked, const CanBuild& can_build, Host& host) {
+  return [&of, &asked, &can_build, &host](const graph::Graph& graph, const ModelOptions& options) {
     CollectingSink unheard;
     Host quiet(host.fs(), unheard);
     quiet.threads = host.threads;
@@ -164,17 +164,50 @@ GraphTrial trial_of(const Problem& of, const SpaceOptions& asked, const Tries& w
     SpaceOptions tried = asked;
     tried.models = options;
     tried.explains = false;
-    const auto space = make_space(&graph, *problem, tried, works, quiet);
-    return space.ok() && works(*problem, *space);
+    const auto space = make_space(&graph, std::move(*problem), tried, can_build, quiet);
+    return space.ok() && can_build(*space);
   };
+}
+
+// Ops without any model are reported together.
+Result<void> check_models(const graph::Graph* graph, const ChoiceSpace& space, const SpaceOptions& asked, const CanBuild& can_build,
+                          Host& host) {
+  const Problem& problem = *space.problem;
+  const ModelOptions& options = asked.models;
+  Failure failure;
+  std::vector<OpId> misfits;
+  std::map<std::size_t, std::vector<NearChoice>> illegal;
+  for (std::size_t i = 0; i < problem.ops.size(); ++i) {
+    const OpSpec& spec = problem.ops[i];
+    const OpOverride& own = space.overrides[i];
+    host.log(2, cat("op ", spec.label, ": ", space.models[i].models.size(),
+                    " legal implementations; rejected: ", space.models[i].rejections.text()));
+    if (!space.models[i].models.empty()) continue;
+    std::vector<NearChoice> near;
+    if (!own.given.empty()) near = nearest_choices(spec, own, *problem.device, options);
+    if (near.empty()) {
+      misfits.push_back(OpId(static_cast<OpId::rep>(i)));
+    } else {
+      illegal[i] = std::move(near);
+    }
+  }
+  explain_overrides(problem, space, illegal, can_build, failure);
+  std::vector<std::string> hints(misfits.size());
+  if (graph != nullptr && asked.explains)
+    hints = remedies(*graph, problem, misfits, options, trial_of(problem, asked, can_build, host), host);
+  for (std::size_t i = 0; i < misfits.size(); ++i)
+    failure.add(no_legal_model(problem, problem.op(misfits[i]), space.models[misfits[i].index()], std::move(hints[i])));
+  if (!failure.empty()) return failure;
+  return success();
 }
 
 }  // namespace
 
-Result<ChoiceSpace> space_with(const ChoiceSpace& space, const Problem& problem, const std::vector<std::size_t>& changed,
+Result<ChoiceSpace> space_with(const ChoiceSpace& space, Problem changed_problem, const std::vector<std::size_t>& changed,
                                unsigned threads) {
   ChoiceSpace out = space;
-  out.problem = &problem;
+  out.problem = std::make_shared<const Problem>(std::move(changed_problem));
+  const Problem& problem = *out.problem;
   parallel_for(threads, changed.size(), [&](std::size_t k) {
     const std::size_t op = changed[k];
     std::vector<OpModel>& models = out.models[op].models;
@@ -190,10 +223,10 @@ Result<ChoiceSpace> space_with(const ChoiceSpace& space, const Problem& problem,
   return out;
 }
 
-Result<ChoiceSpace> make_space(const graph::Graph* graph, Problem& problem, const SpaceOptions& asked, const Tries& works, Host& host) {
+Result<ChoiceSpace> make_space(const graph::Graph* graph, Problem problem, const SpaceOptions& asked, const CanBuild& can_build,
+                               Host& host) {
   const ModelOptions& options = asked.models;
   ChoiceSpace space;
-  space.problem = &problem;
   space.options = options;
   BUDA_ASSIGN(space.overrides, parse_overrides(problem, asked.overrides));
   for (std::size_t i = 0; i < problem.ops.size(); ++i)
@@ -215,29 +248,8 @@ Result<ChoiceSpace> make_space(const graph::Graph* graph, Problem& problem, cons
   avoid_unread_cores(problem, space.models);
   apply_preferences(options, space);
   space.kinds = kinds_of(problem, space);
-  Failure failure;
-  std::vector<OpId> misfits;
-  std::map<std::size_t, std::vector<NearChoice>> illegal;
-  for (std::size_t i = 0; i < problem.ops.size(); ++i) {
-    const OpSpec& spec = problem.ops[i];
-    const OpOverride& own = space.overrides[i];
-    host.log(2, cat("op ", spec.label, ": ", space.models[i].models.size(),
-                    " legal implementations; rejected: ", space.models[i].rejections.text()));
-    if (!space.models[i].models.empty()) continue;
-    std::vector<NearChoice> near;
-    if (!own.given.empty()) near = nearest_choices(spec, own, *problem.device, options);
-    if (near.empty()) {
-      misfits.push_back(OpId(static_cast<OpId::rep>(i)));
-    } else {
-      illegal[i] = std::move(near);
-    }
-  }
-  explain_overrides(problem, space, illegal, works, failure);
-  std::vector<std::string> hints(misfits.size());
-  if (graph != nullptr && asked.explains) hints = remedies(*graph, problem, misfits, options, trial_of(problem, asked, works, host), host);
-  for (std::size_t i = 0; i < misfits.size(); ++i)
-    failure.add(no_legal_model(problem, problem.op(misfits[i]), space.models[misfits[i].index()], std::move(hints[i])));
-  if (!failure.empty()) return failure;
+  space.problem = std::make_shared<const Problem>(std::move(problem));
+  BUDA_TRY(check_models(graph, space, asked, can_build, host));
   return space;
 }
 

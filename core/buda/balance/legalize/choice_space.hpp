@@ -22,11 +22,13 @@ struct SpaceOptions {
   bool explains = true;  // tries what would help ops without models
 };
 
-// Models of all ops; ops without any are reported together. The problem gets what overrides say of buffers, queues where ops do not go
-// together, and padding. `graph`: null where the problem comes from a netlist. `works`: for hints, which are tried.
-Result<ChoiceSpace> make_space(const graph::Graph* graph, Problem& problem, const SpaceOptions& asked, const Tries& works, Host& host);
+// Models of all ops; ops without any are reported together. The space holds the problem with what overrides say of buffers, queues
+// between ops that are not compatible, and padding. `graph`: null where the problem comes from a netlist. `can_build`: for hints, which are
+// tried.
+Result<ChoiceSpace> make_space(const graph::Graph* graph, Problem problem, const SpaceOptions& asked, const CanBuild& can_build,
+                               Host& host);
 
 // The same space for a problem in which some ops add up otherwise; an op without any model then is a failure.
-Result<ChoiceSpace> space_with(const ChoiceSpace& space, const Problem& problem, const std::vector<std::size_t>& changed, unsigned threads);
+Result<ChoiceSpace> space_with(const ChoiceSpace& space, Problem problem, const std::vector<std::size_t>& changed, unsigned threads);
 
 }  // namespace buda::balance

@@ -14,17 +14,17 @@ namespace {
 // The nearest legal choices that a plan can be made of, in words: what is legal alone may still need more than a core has beside its
 // neighbours. `space`: with models for all other ops.
 std::vector<std::string> nearest_that_work(const Problem& problem, ChoiceSpace space, OpId op, const std::vector<NearChoice>& near,
-                                           const Tries& works) {
+                                           const CanBuild& can_build) {
   constexpr std::size_t kMaxShown = 3, kMaxTrials = 12;
   std::vector<std::string> out;
   for (std::size_t i = 0; i < std::min(near.size(), kMaxTrials) && out.size() < kMaxShown; ++i) {
     Problem tried = problem;
     tried.ops[op.index()] = with_buffered_inputs(tried.op(op), near[i].overrides.buffered_inputs);
-    space.problem = &tried;
     space.overrides[op.index()] = near[i].overrides;
     space.models[op.index()].models = near[i].models;
     space.kinds = kinds_of(tried, space);
-    if (works(tried, space)) out.push_back(near[i].text);
+    space.problem = std::make_shared<const Problem>(std::move(tried));
+    if (can_build(space)) out.push_back(near[i].text);
   }
   return out;
 }
@@ -48,7 +48,7 @@ std::vector<std::size_t> kinds_of(const Problem& problem, const ChoiceSpace& spa
 }
 
 void explain_overrides(Problem problem, ChoiceSpace space, const std::map<std::size_t, std::vector<NearChoice>>& illegal,
-                       const Tries& works, Failure& failure) {
+                       const CanBuild& can_build, Failure& failure) {
   const std::vector<OpOverride> given = space.overrides;
   space.effort = 0;
   for (const auto& [i, near] : illegal) {
@@ -59,7 +59,7 @@ void explain_overrides(Problem problem, ChoiceSpace space, const std::map<std::s
   const bool all_fit = std::none_of(space.models.begin(), space.models.end(), [](const LegalModels& m) { return m.models.empty(); });
   for (const auto& [i, near] : illegal) {
     const OpId op(static_cast<OpId::rep>(i));
-    const auto nearest = all_fit ? nearest_that_work(problem, space, op, near, works) : std::vector<std::string>{};
+    const auto nearest = all_fit ? nearest_that_work(problem, space, op, near, can_build) : std::vector<std::string>{};
     failure.add(illegal_override(problem.op(op), given[i], nearest, *problem.device));
   }
 }

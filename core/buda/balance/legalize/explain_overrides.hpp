@@ -12,8 +12,8 @@
 
 namespace buda::balance {
 
-// Whether a plan can be made of these models.
-using Tries = std::function<bool(const Problem&, const ChoiceSpace&)>;
+// Whether a plan can be built from a space.
+using CanBuild = std::function<bool(const ChoiceSpace&)>;
 
 // ChoiceSpace::kinds. Ops with overrides are alone, and so are those that have other models because of their neighbours.
 std::vector<std::size_t> kinds_of(const Problem& problem, const ChoiceSpace& space);
@@ -21,6 +21,6 @@ std::vector<std::size_t> kinds_of(const Problem& problem, const ChoiceSpace& spa
 // Adds an error for each op that an override leaves without a model, with the nearest choices that a plan can be made of. `illegal`: what
 // is legal near the override, by number of the op; the others of them have what is nearest to theirs while one is tried.
 void explain_overrides(Problem problem, ChoiceSpace space, const std::map<std::size_t, std::vector<NearChoice>>& illegal,
-                       const Tries& works, Failure& failure);
+                       const CanBuild& can_build, Failure& failure);
 
 }  // namespace buda::balance

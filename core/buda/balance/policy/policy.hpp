@@ -49,7 +49,7 @@ struct Choice {
 
 // Everything about the ops that does not change while a policy works.
 struct ChoiceSpace {
-  const Problem* problem = nullptr;
+  std::shared_ptr<const Problem> problem;
   std::vector<LegalModels> models;    // by OpId; none empty
   std::vector<OpOverride> overrides;  // by OpId
   // By OpId: the first op that has the same properties but for its names, and the same models. Empty: nothing is known of that.

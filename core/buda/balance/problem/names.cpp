@@ -44,4 +44,14 @@ std::string NameTable::take(std::string_view wanted) {
   }
 }
 
+std::string NewNames::take(std::string_view wanted) {
+  std::string base = netlist_name(wanted);
+  if (add(base)) return base;
+  unsigned& next = next_[base];
+  while (true) {
+    std::string candidate = cat(base, '_', ++next);
+    if (add(candidate)) return candidate;
+  }
+}
+
 }  // namespace buda::balance

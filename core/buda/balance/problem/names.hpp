@@ -18,8 +18,25 @@ class NameTable {
   std::string take(std::string_view wanted);
   // Whether take() would have to add to the name.
   bool taken(std::string_view wanted) const;
+  // Whether this very name, of a netlist, was handed out.
+  bool holds(std::string_view name) const { return taken_.contains(name); }
 
  private:
+  std::set<std::string, std::less<>> taken_;
+  std::map<std::string, unsigned, std::less<>> next_;
+};
+
+// Further names next to those of a table, which must outlive them and stays as it is: each plan of one problem has its own.
+class NewNames {
+ public:
+  explicit NewNames(const NameTable& given) : given_(given) {}
+  // The name that the table would have handed out.
+  std::string take(std::string_view wanted);
+
+ private:
+  bool add(const std::string& name) { return !given_.holds(name) && taken_.insert(name).second; }
+
+  const NameTable& given_;
   std::set<std::string, std::less<>> taken_;
   std::map<std::string, unsigned, std::less<>> next_;
 };

@@ -4,6 +4,7 @@
 #include <buda/graph/fwd.hpp>
 #include <buda/graph/node_id.hpp>
 
+#include <cstddef>
 #include <string_view>
 #include <vector>
 
@@ -16,11 +17,9 @@ enum class SchedulePolicy {
   topological,        // by node id among those that are ready
 };
 
-// What options call them; 'auto': BalanceOptions::schedule is not set.
-inline constexpr std::string_view kAnySchedule = "auto";
-inline constexpr std::string_view kModuleInputsBfs = "ModuleInputsBFS";
-inline constexpr std::string_view kTopological = "Topological";
-inline std::string_view name_of(SchedulePolicy policy) { return policy == SchedulePolicy::topological ? kTopological : kModuleInputsBfs; }
+// What options call them, after the name for BalanceOptions::schedule that is not set.
+inline constexpr std::string_view kScheduleNames[] = {"auto", "ModuleInputsBFS", "Topological"};
+inline std::string_view name_of(SchedulePolicy policy) { return kScheduleNames[static_cast<std::size_t>(policy) + 1]; }
 
 // All op nodes, each after its producers, and after the ops that `waits_for` names for it (by node id; empty: none) unless these need its
 // result. O((n + e) log n).

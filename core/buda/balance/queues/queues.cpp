@@ -32,8 +32,8 @@ netlist::Queue queue_of(const TileLayout& layout, std::string name, DataFormat f
 
 class QueuePlanner {
  public:
-  QueuePlanner(Problem& problem, const Choice& choice, const QueueOptions& options, const DirectEpochs& direct)
-      : problem_(problem), choice_(choice), options_(options), direct_(direct) {
+  QueuePlanner(const Problem& problem, const Choice& choice, const QueueOptions& options, const DirectEpochs& direct)
+      : problem_(problem), choice_(choice), options_(options), direct_(direct), names_(problem.names) {
     for (std::size_t i = 0; i < problem.ops.size(); ++i) {
       blocked_.push_back(with_model(problem.ops[i], choice.ops[i].model));
       set_.feeds.emplace_back(problem.ops[i].operands.size(), kNoQueue);
@@ -148,7 +148,7 @@ class QueuePlanner {
     for (std::size_t g = 0; g < groups.size(); ++g) {
       for (const OpUse& use : groups[g].readers)
         if (auto d = objection(groups[g].layout, use)) failure_.add(std::move(*d));
-      std::string name = g == 0 ? source.name : problem_.names.take(source.name);
+      std::string name = g == 0 ? source.name : names_.take(source.name);
       QueuePlan plan{
           queue_of(groups[g].layout, std::move(name), source.format, 1), role, id, OpId{}, Stream{}, groups[g].readers, groups[g].resident};
       plan.queue.kind = netlist::QueueKind::ram;
@@ -228,16 +228,17 @@ class QueuePlanner {
     if (readers.empty()) return;
     const Lifetime life = role == QueueRole::epoch_to_epoch ? life_between_epochs(problem_, choice_, writer, readers) : Lifetime{};
     QueuePlan plan =
-        written_by(writer, problem_.names.take(cat(prefix, problem_.op(writer).op.name, "_0")), entries_between_ops(problem_, life), role);
+        written_by(writer, names_.take(cat(prefix, problem_.op(writer).op.name, "_0")), entries_between_ops(problem_, life), role);
     plan.readers = std::move(readers);
     plan.life = life;
     add(std::move(plan));
   }
 
-  Problem& problem_;
+  const Problem& problem_;
   const Choice& choice_;
   const QueueOptions& options_;
   const DirectEpochs& direct_;
+  NewNames names_;
   std::vector<Op> blocked_;
   QueueSet set_;
   Failure failure_;
@@ -283,7 +284,7 @@ Lifetime life_between_epochs(const Problem& problem, const Choice& choice, OpId 
 // A static queue has room for two epochs' worth: the producer of the next round may write before the pops of this one are published.
 std::int64_t entries_between_ops(const Problem& problem, const Lifetime& life) { return (life ? 1 : 2) * std::int64_t{problem.microbatch}; }
 
-Result<QueueSet> make_queues(Problem& problem, const Choice& choice, const QueueOptions& options, const DirectEpochs& direct) {
+Result<QueueSet> make_queues(const Problem& problem, const Choice& choice, const QueueOptions& options, const DirectEpochs& direct) {
   if (host_entries(problem, options) > kMaxEntries)
     return usage_error("BL017", cat("queues of ", host_entries(problem, options), " entries (", options.batches, " batches of ",
                                     problem.microbatch, ") exceed the range of queue pointers, ", kMaxEntries));

@@ -75,9 +75,9 @@ struct QueueOptions {
 //   parameters of its own.
 // - So has the queue of an input that is an output of the step before. The host pushes its first value; from then on each step takes an
 //   entry for each that it adds.
-// The links of every op with these queues are checked again; what does not fit is reported, all of it. `problem` hands out names.
+// The links of every op with these queues are checked again; what does not fit is reported, all of it.
 // In epochs of `direct`, ops take from ops of other chips that run together with them without a queue.
-Result<QueueSet> make_queues(Problem& problem, const Choice& choice, const QueueOptions& options, const DirectEpochs& direct = {});
+Result<QueueSet> make_queues(const Problem& problem, const Choice& choice, const QueueOptions& options, const DirectEpochs& direct = {});
 
 // Gives the queues of encoded selection matrices their values: as the choice needs them, once it is final.
 void encode_selections(const Problem& problem, const Choice& choice, QueueSet& set);

@@ -117,7 +117,7 @@ class Widening {
     if (candidates_.empty()) return std::nullopt;
     for (int round = 0; round < kMaxRounds && propose(); ++round) decide();
     WidenedPlan plan = plan_of(accepted());
-    const auto after = estimate_(plan.problem, plan.choice);
+    const auto after = estimate_(*plan.problem, plan.choice);
     if (accepted().empty() || !after || total(*after) > total(before) * kBorneSlowdown) return std::nullopt;
     plan.cycles = total(*after);
     return plan;
@@ -148,7 +148,7 @@ class Widening {
       for (Epoch& epoch : epochs_)
         if (!epoch.proposed.empty() && !is_legal(with(epoch))) reject(epoch);
     const WidenedPlan plan = plan_of(proposals());
-    const auto cycles = estimate_(plan.problem, plan.choice);
+    const auto cycles = estimate_(*plan.problem, plan.choice);
     for (std::size_t e = 0; e < epochs_.size(); ++e) {
       Epoch& epoch = epochs_[e];
       if (epoch.proposed.empty()) continue;
@@ -192,23 +192,24 @@ class Widening {
   }
 
   WidenedPlan plan_of(const Ops& widened) const {
-    WidenedPlan out{*given_.problem, choice_, 0};
+    Problem problem = *given_.problem;
+    Choice choice = choice_;
     for (std::size_t c : widened) {
       const Candidate& candidate = candidates_[c];
       const WideModel& wide = candidate.models[candidate.tried];
-      widen_sums(out.problem.ops[candidate.op], wide.partial, adds_in_l1(given_));
-      out.choice.ops[candidate.op].model = wide.model;
+      widen_sums(problem.ops[candidate.op], wide.partial, adds_in_l1(given_));
+      choice.ops[candidate.op].model = wide.model;
     }
-    return out;
+    return {std::make_shared<const Problem>(std::move(problem)), std::move(choice), 0};
   }
 
   bool is_legal(const Ops& widened) const {
     const WidenedPlan plan = plan_of(widened);
     ChoiceSpace space;
-    space.problem = &plan.problem;
+    space.problem = plan.problem;
     space.overrides = given_.overrides;
     space.options = given_.options;
-    space.models.resize(plan.problem.ops.size());
+    space.models.resize(plan.problem->ops.size());
     for (std::size_t i = 0; i < space.models.size(); ++i) space.models[i].models = {plan.choice.ops[i].model};
     return check_choice(space, plan.choice).empty();
   }
@@ -224,7 +225,7 @@ std::optional<WidenedPlan> in_place(const ChoiceSpace& space, const Choice& choi
   const auto before = estimate(*space.problem, choice);
   if (!before) return std::nullopt;
   if (auto plan = Widening(space, choice, estimate).run(*before, threads)) return plan;
-  return WidenedPlan{*space.problem, choice, total(*before)};
+  return WidenedPlan{space.problem, choice, total(*before)};
 }
 
 // A plan whose ops are chosen anew, these ones with wide sums.
@@ -232,7 +233,7 @@ std::optional<WidenedPlan> chosen_with(const ChoiceSpace& space, const std::vect
                                        const Choose& choose, unsigned threads) {
   Problem problem = *space.problem;
   for (std::size_t i : wide) widen_sums(problem.ops[i], problem.ops[i].op.intermed_format, adds_in_l1(space));
-  const auto others = space_with(space, problem, wide, threads);
+  const auto others = space_with(space, std::move(problem), wide, threads);
   if (!others) return std::nullopt;
   const auto choice = choose(*others);
   return choice ? in_place(*others, *choice, estimate, threads) : std::nullopt;
@@ -240,7 +241,7 @@ std::optional<WidenedPlan> chosen_with(const ChoiceSpace& space, const std::vect
 
 std::vector<std::size_t> narrow_ops_of(const ChoiceSpace& space, const WidenedPlan& plan) {
   std::vector<std::size_t> out = narrow_ops(space);
-  std::erase_if(out, [&](std::size_t op) { return plan.problem.ops[op].op.acc_format == DataFormat::float32; });
+  std::erase_if(out, [&](std::size_t op) { return plan.problem->ops[op].op.acc_format == DataFormat::float32; });
   return out;
 }
 

@@ -10,6 +10,7 @@
 #include <buda/balance/policy/policy.hpp>
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -21,7 +22,7 @@ using EstimateOf = std::function<std::optional<std::vector<double>>(const Proble
 using Choose = std::function<std::optional<Choice>(const ChoiceSpace& space)>;
 
 struct WidenedPlan {
-  Problem problem;
+  std::shared_ptr<const Problem> problem;
   Choice choice;
   double cycles = 0;  // of all epochs
 };

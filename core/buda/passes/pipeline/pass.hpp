@@ -17,6 +17,7 @@
 #include <buda/passes/decompose/decomposition.hpp>
 #include <buda/passes/formats/precision_rules.hpp>
 #include <buda/passes/fracture/fracture.hpp>
+#include <buda/passes/quantized/quantized_models.hpp>
 #include <buda/passes/queues/insert_buffers.hpp>
 #include <buda/tensor/data_format.hpp>
 
@@ -46,13 +47,6 @@ struct FallbackOptions {
   bool enabled = true;           // false: what cannot be lowered is an error
   bool movement = false;         // movements of data near inputs and outputs go there, too
   std::int64_t most_depth = 10;  // of these: ops between them and the input or output
-};
-
-// How the ops of a quantised model are computed (quantized-models).
-enum class QuantizedModels {
-  dequantize,  // with the real numbers that its integers stand for, on the device
-  int8,        // likewise, but for products that the device can compute in Int8
-  host,        // as they are, on the host
 };
 
 // Counts the optional rewrites of a whole run, so that the one that breaks a model is found by bisection: with a limit of n only the

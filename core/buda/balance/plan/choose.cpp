@@ -1,0 +1,113 @@
+// The policy chooses from all legal models; then ops that have time to spare get wider sums.
+#include <buda/balance/plan/choose.hpp>
+
+#include <buda/balance/chips/chips_of_choice.hpp>
+#include <buda/balance/emit/report_bounds.hpp>
+#include <buda/balance/legalize/choice_space.hpp>
+#include <buda/balance/plan/estimate.hpp>
+#include <buda/balance/problem/l1_accumulation.hpp>
+#include <buda/balance/sums/wider_sums.hpp>
+#include <buda/base/text.hpp>
+
+#include <algorithm>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace buda::balance {
+namespace {
+
+// What the policy chooses, checked.
+Result<Choice> choose(const ChoiceSpace& space, const PlanContext& plan, PolicyContext::Estimate estimate) {
+  const std::string& name = plan.policy_name;
+  PolicyContext context(space, plan.host.seed, std::move(estimate), plan.host.threads,
+                        [&] { return lower_bound_of(space, plan.settings.queues); });
+  auto chosen = plan.policy.choose(context);
+  if (!chosen) {
+    for (Diagnostic& d : chosen.failure().diagnostics())
+      if (d.code == kIllegalChoice) d.message = cat("policy '", name, "' ", d.message);
+    return chosen;
+  }
+  Choice choice = std::move(*chosen);
+  auto findings = check_choice(space, choice);
+  if (findings.empty()) return choice;
+  for (Diagnostic& d : findings) {
+    d.code = kIllegalChoice;
+    d.fault = Fault::bug;
+    d.message = cat("policy '", name, "' made an illegal choice: ", d.message);
+  }
+  return Failure(std::move(findings));
+}
+
+// The plan with sums in Float32 where that costs next to nothing.
+ChosenPlan with_widened_sums(ChosenPlan plan, const PlanContext& context) {
+  Host& host = context.host;
+  host.progress("widening sums", 0, 0);
+  const EstimateOf estimate = [&](const Problem& problem, const Choice& choice) {
+    return estimated_cycles(problem, choice, context.settings, host);
+  };
+  const Choose choose_again = [&](const ChoiceSpace& other) -> std::optional<Choice> {
+    auto chosen = choose(other, context, [&](const Choice& choice) { return estimate(*other.problem, choice); });
+    return chosen ? std::optional(std::move(*chosen)) : std::nullopt;
+  };
+  auto widened = with_wider_sums(plan.space, plan.choice, estimate, choose_again, host.threads);
+  if (!widened) return plan;
+  const auto is_wide = [](const OpSpec& op) { return op.sum_roundings > 0 && op.op.acc_format == DataFormat::float32; };
+  host.log(1, cat("ops that add up in Float32 since that costs next to nothing: ",
+                  std::count_if(widened->problem->ops.begin(), widened->problem->ops.end(), is_wide)));
+  plan.space.problem = std::move(widened->problem);
+  plan.choice = std::move(widened->choice);
+  return plan;
+}
+
+Result<ChoiceSpace> space_of(const graph::Graph* graph, Problem problem, const PlanContext& context) {
+  const Settings& settings = context.settings;
+  ModelOptions models = settings.models;
+  models.inputs_per_epoch = problem.microbatch;
+  models.stream_all = context.policy.streams_all();
+  const CanBuild can_build = [&](const ChoiceSpace& space) {
+    const auto choice = choose(space, context, {});
+    return choice.ok() && build(*space.problem, *choice, settings, context.host).ok();
+  };
+  context.host.progress("enumerating implementations", 0, 0);
+  BUDA_ASSIGN(ChoiceSpace space,
+              make_space(graph, std::move(problem), {models, settings.overrides, settings.self_cut}, can_build, context.host));
+  space.effort = settings.effort;
+  return space;
+}
+
+// The problem with what the options say of it.
+Result<Problem> with_options(Problem problem, const graph::Graph* graph, const Settings& settings) {
+  problem.dynamic_queues = settings.dynamic_queues;
+  BUDA_ASSIGN(problem.chips, chips_in_order(settings.chips, *problem.device));
+  if (graph == nullptr && problem.chips.size() > 1)
+    return usage_error("BL050",
+                       "the ops of a netlist are placed on one chip: --from-netlist goes with neither --num-chips nor several --chip-ids");
+  if (settings.models.l1_accumulate) allow_l1_accumulation(problem);
+  return problem;
+}
+
+}  // namespace
+
+Result<ChosenPlan> choose_plan(const graph::Graph* graph, Problem given, const PlanContext& context) {
+  Host& host = context.host;
+  BUDA_ASSIGN(Problem problem, with_options(std::move(given), graph, context.settings));
+  BUDA_ASSIGN(ChoiceSpace space, space_of(graph, std::move(problem), context));
+  // Policies estimate side by side.
+  std::mutex telling;
+  std::size_t estimates = 0;
+  const auto estimate = [&](const Choice& choice) {
+    auto cycles = estimated_cycles(*space.problem, choice, context.settings, host);
+    const std::lock_guard lock(telling);
+    host.progress("comparing placements", ++estimates, 0);
+    return cycles;
+  };
+  host.progress("placing", 0, 0);
+  BUDA_ASSIGN(Choice choice, choose(space, context, estimate));
+  ChosenPlan out{std::move(space), std::move(choice)};
+  if (context.settings.wide_sums) out = with_widened_sums(std::move(out), context);
+  out.choice.chips = chips_of_ops(out.problem(), out.choice);
+  return out;
+}
+
+}  // namespace buda::balance

@@ -1,0 +1,22 @@
+// The product of balancing: what was chosen for a problem, and the netlist and report that follow from it.
+#pragma once
+
+#include <buda/balance/emit/netlist_builder.hpp>
+#include <buda/balance/emit/report.hpp>
+#include <buda/balance/policy/policy.hpp>
+#include <buda/balance/problem/problem.hpp>
+
+#pragma GCC visibility push(default)
+
+namespace buda::balance {
+
+struct Plan {
+  Problem problem;
+  Choice choice;
+  BuiltNetlist built;
+  PlacementReport report;
+};
+
+}  // namespace buda::balance
+
+#pragma GCC visibility pop
