@@ -24,7 +24,7 @@ void declare(cli::OptionSet& set, Options& o) {
             "numbers; a run checks it");
   set.text("list-ops", o.list_ops, "FRONTEND", "list the operators that a frontend reads and exit");
   set.flag("copy-tensors", o.copy_tensors,
-           "copies all weights to a file beside the graph; default: the graph refers to those that the model stores as plain bytes");
+           "copies all weights to a file next to the graph; default: the graph refers to those that the model stores as plain bytes");
   set.text("name", o.name, "NAME", "name of the graph; default: the model's");
 }
 
@@ -46,7 +46,7 @@ cli::ToolSpec tool(Options& o) {
       "importer mlp.onnx --dim batch=64 -o - | optimizer - --device n150 -o mlp.opt.json";
   spec.reads = "the model, and files that it names (external data); the frontend plugins.";
   spec.writes =
-      "the graph (JSON), and beside it a .safetensors file with the weights that the model does not store as plain bytes; on standard "
+      "the graph (JSON), and next to it a .safetensors file with the weights that the model does not store as plain bytes; on standard "
       "output one document with all.";
   spec.plugins = {plugin::Kind::frontend};
   spec.declare = [&o](cli::OptionSet& set) { declare(set, o); };

@@ -65,7 +65,7 @@ cli::ToolSpec tool(Options& o) {
       "optimizer mlp.graph.json --verify --bisect-limit 12";
   spec.reads = "the graph and its tensor files; the device descriptor; the pipeline; the decomposition plugins.";
   spec.writes =
-      "the graph (JSON), and beside it a .safetensors file with the tensors that changed; on standard output one document with all.";
+      "the graph (JSON), and next to it a .safetensors file with the tensors that changed; on standard output one document with all.";
   spec.plugins = {plugin::Kind::decomposition, plugin::Kind::policy};
   spec.declare = [&o](cli::OptionSet& set) { declare(set, o); };
   spec.inputs = [&o] { return std::vector<cli::InputFile>{{o.graph, {cli::FileKind::tensor_graph, cli::FileKind::device_graph}}}; };

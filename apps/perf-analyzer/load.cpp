@@ -107,7 +107,7 @@ Result<Run> load(const Options& o, Host& host) {
   const std::string path = !o.load.empty() ? o.load : o.folder == "." ? "summary.json" : o.folder + "/summary.json";
   if (o.load.empty()) BUDA_TRY(io::require_whole(host.fs(), o.folder));
   if (o.load.empty() && !host.fs().exists(path)) {
-    Diagnostic d = input_error("AN005", {path}, "there is no report of a run");
+    Diagnostic d = input_error("AN005", {path}, "no report of a run was found");
     d.hint = "'runner IMAGE --inputs FILE --target grid --perf DIR' writes one to DIR";
     return d;
   }

@@ -127,7 +127,7 @@ class Parser {
       clock_hz_ = *clock;
       return success();
     }
-    Diagnostic d = input_error("PF001", {path_, number, 1}, "is no line of a device log");
+    Diagnostic d = input_error("PF001", {path_, number, 1}, "is not a line of a device log");
     d.hint = "lines are 'chip, x, y, RISC, marker, cycle', with a RISC of " + join(kRiscs, ", ");
     return d;
   }

@@ -101,7 +101,7 @@ Result<std::vector<Module>> modules_in(io::FileSystem& fs, const std::string& fo
 }  // namespace
 
 Result<std::vector<Module>> find_modules(io::FileSystem& fs, const std::string& folder) {
-  if (!fs.is_directory(folder)) return input_error("RY001", {folder}, "is no folder of reports");
+  if (!fs.is_directory(folder)) return input_error("RY001", {folder}, "is not a folder of reports");
   BUDA_ASSIGN(std::vector<Module> out, modules_in(fs, folder));
   BUDA_ASSIGN(const auto names, fs.list(folder));
   for (const std::string& name : names) {

@@ -84,7 +84,7 @@ cli::ToolSpec tool(Options& o) {
   spec.summary = "run a compiled model, a netlist or a graph on given inputs";
   spec.description =
       "An image runs on a target: inputs are pushed into its queues, its programs executed, its outputs popped, as its host plan says. "
-      "Inputs with another first size than the model's run as several batches. A netlist runs in the same way with the host plan beside "
+      "Inputs with another first size than the model's run as several batches. A netlist runs in the same way with the host plan next to "
       "it; without a plan its queues are the inputs and outputs. A graph is evaluated in fp32 on the host (target cpu), as a "
       "reference.\nEvery given limit of a comparison must hold.";
   spec.reads =

@@ -22,7 +22,7 @@ cli::ToolSpec tool(Options& o) {
     set.path("model-binaries-location", o.location, "DIR", "folder of the images to merge").also("-mbl").also("--model_binaries_location");
     set.texts("models", o.models, "MODEL", "models to merge, by the names of their images without .tti; the order numbers them")
         .also("-mdl");
-    set.positionals("MODEL", o.further, 0, "further models, behind the first of --models");
+    set.positionals("MODEL", o.further, 0, "further models, after the first of --models");
     set.choice("arch", o.arch, {"grayskull", "wormhole_b0"}, "architecture that all images must be for").also("-a");
     set.path("merged-model-location", o.output, "FILE", "the merged image; - for standard output, then without the profile")
         .also("-mml")

@@ -18,7 +18,8 @@ Result<image::NamedImage> read_model(const Options& o, const std::string& name, 
     return usage_error("TM001", cat("option --models: '", name, "' is not the name of an image in a folder"));
   const std::string path = cat(o.location, '/', name, kImageEnding);
   if (!host.fs().exists(path)) {
-    Diagnostic d = input_error("TM002", {path}, cat("there is no image of model '", name, "': names are those of the files, without .tti"));
+    Diagnostic d =
+        input_error("TM002", {path}, cat("the folder has no image for model '", name, "': names are those of the files, without .tti"));
     std::vector<std::string> there;
     if (auto files = host.fs().list(o.location))
       for (const auto& file : *files)

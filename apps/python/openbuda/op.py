@@ -113,7 +113,7 @@ def Pad(name, operandA, pad, mode="constant", channel_last=False):
 
 
 def Concatenate(name, *operands, axis):
-    """The operands one behind the other along `axis`."""
+    """The operands one after the other along `axis`."""
     return _one(name, "concatenate", *operands, dim=axis)
 
 
@@ -191,7 +191,7 @@ def _pair(value):
 
 
 def _padding(padding, sizes, kernel, stride, dilation):
-    """[top, left, bottom, right] of a number, of [left, right, top, bottom], or of 'same': ceil(size / stride) results, more padding behind."""
+    """[top, left, bottom, right] of a number, of [left, right, top, bottom], or of 'same': ceil(size / stride) results, more padding at the end."""
     if padding == "same":
         whole = [max((-(-size // s) - 1) * s + (k - 1) * d + 1 - size, 0) for size, k, s, d in zip(sizes, kernel, stride, dilation)]
         return [w // 2 for w in whole] + [w - w // 2 for w in whole]

@@ -212,13 +212,13 @@ std::string alternatives(std::vector<std::string> names) {
 
 std::string advice(const InputFile& input, FileKind found) {
   const FileKind wanted = input.kinds.front();
-  if (wanted == FileKind::host_plan) return "the balancer writes the host plan beside the netlist, with the extension .plan.json";
+  if (wanted == FileKind::host_plan) return "the balancer writes the host plan next to the netlist, with the extension .plan.json";
   if (wanted == FileKind::placement_report)
-    return "the balancer writes the placement report beside the netlist, with the extension .report.json";
+    return "the balancer writes the placement report next to the netlist, with the extension .report.json";
   if (wanted == FileKind::telemetry || found == FileKind::telemetry) return advice_on_telemetry(input, found);
   if (found == FileKind::host_plan || found == FileKind::placement_report)
-    return wanted < FileKind::netlist ? "it goes with the netlist beside it, the input of a later stage: netlist2pipe NETLIST -o DIR"
-                                      : "give the netlist, which the balancer writes beside it";
+    return wanted < FileKind::netlist ? "it goes with the netlist next to it, the input of a later stage: netlist2pipe NETLIST -o DIR"
+                                      : "give the netlist, which the balancer writes next to it";
   if (found > wanted) return cat("it is the input of a later stage: ", next_command(input.path, found));
   return cat("first run: ", join(commands(input.path, found, wanted), " && "));
 }

@@ -44,7 +44,7 @@ void declare(schema::OptionSet& set, BalancerOptions& o) {
       .known_as("enable_single_buffer_fallback")
       .environment("PYBUDA_ENABLE_SINGLE_BUFFER_FALLBACK");
   set.choice("self-cut", o.self_cut, {std::begin(balance::kSelfCuts), std::end(balance::kSelfCuts)},
-             "where no implementations of neighbouring ops go together: put them into different epochs, or queues between them")
+             "where the implementations of neighbouring ops are incompatible: put them into different epochs, or queues between them")
       .known_as("graph_solver_self_cut_type");
   set.flag("place-on-one-row", o.place_on_one_row, "give ops one row of cores, as far as they have such a grid")
       .known_as("place_on_one_row");

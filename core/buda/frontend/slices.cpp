@@ -44,7 +44,7 @@ Result<Plan> plan_of(const OpImport& op, const Shape& x, const StridedSlice& s) 
   std::size_t count = s.begin.size(), named = 0;
   if (count > 32 || s.end.size() != count || s.steps.size() != count)
     return op.refuse(
-        cat("its begin ", list_text(s.begin), ", end ", list_text(s.end), " and strides ", list_text(s.steps), " do not go together"));
+        cat("its begin ", list_text(s.begin), ", end ", list_text(s.end), " and strides ", list_text(s.steps), " are incompatible"));
   for (std::size_t i = 0; i < count; ++i) named += !bit(s.ellipsis, i) && !bit(s.new_axis, i) ? 1 : 0;
   if (named > x.rank()) return op.refuse(cat("it slices ", named, " axes of its input ", x.text()));
   Plan out;

@@ -70,7 +70,7 @@ Result<KernelSet> read_set(const std::string& folder, Read read) {
   std::map<std::string, std::size_t> by_id;
   for (const KernelRecord& record : manifest.kernels) {
     if (record.id.empty() || record.id.find_first_not_of("0123456789abcdef") != std::string::npos)
-      return input_error("KC011", {file}, cat("'", record.id, "' is no id of a kernel"));
+      return input_error("KC011", {file}, cat("'", record.id, "' is not the id of a kernel"));
     by_id[record.id] = set.kernels.size();
     CompiledKernel kernel{record.id, {record.family, {}, {}}, {}, {}};
     for (const auto& [name, value] : record.constants) kernel.kernel.constants.push_back({{}, name, value});

@@ -118,7 +118,7 @@ void Pipeline::Parts::fail(std::size_t device, std::int64_t number, Failure reas
   if (failure && device <= failed) return;
   if (const std::int64_t behind = counts.pushed - number - 1; behind > 0)
     reason.diagnostics().front().notes.push_back(
-        {{}, cat(behind, behind == 1 ? " microbatch behind it is" : " microbatches behind it are", " not finished")});
+        {{}, cat(behind, behind == 1 ? " microbatch after it is" : " microbatches after it are", " not finished")});
   failure = std::move(reason);
   failed = device;
 }

@@ -22,7 +22,7 @@ class NativeFrontend final : public plugin::Frontend {
 
   Result<graph::Graph> import(const plugin::ModelSource& source, const plugin::ImportOptions& options, Host& host) override {
     if (!options.values.empty())
-      return usage_error("NF001", cat("--value ", options.values.begin()->first, ": a graph file takes no values of inputs"));
+      return usage_error("NF001", cat("--value ", options.values.begin()->first, ": a graph file does not support values of inputs"));
     if (!options.dims.empty())
       return usage_error("NF001", cat("--dim ", options.dims.begin()->first, ": a graph file has no symbolic dimensions"));
     if (!options.input_shapes.empty())

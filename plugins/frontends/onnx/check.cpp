@@ -151,9 +151,10 @@ void check_order(const Model& model, Failure& failure) {
       if (input.empty() || known.count(input) != 0) continue;
       auto later = producers.find(input);
       failure.add(node_error(model, node, "ON033",
-                             later == producers.end() ? cat("its input '", input, "' is computed by no node and is no input of the model")
-                                                      : cat("its input '", input, "' is computed by '", later->second->name(),
-                                                            "', which does not precede it; nodes must be in topological order")));
+                             later == producers.end()
+                                 ? cat("its input '", input, "' is neither computed by a node nor an input of the model")
+                                 : cat("its input '", input, "' is computed by '", later->second->name(),
+                                       "', which does not precede it; nodes must be in topological order")));
     }
     for (const auto& output : node.output()) known.insert(output);
   }

@@ -117,7 +117,7 @@ Result<ExternalPlace> external_place(const TensorProto& tensor) {
   }
   if (!stays_inside(out.location)) {
     Diagnostic d = bad(cat("has external data in '", out.location, "', which is not a relative path inside the model's folder"));
-    d.hint = "put the file beside the model, and save the model with that location";
+    d.hint = "put the file next to the model, and save the model with that location";
     return d;
   }
   return out;

@@ -24,7 +24,7 @@ Result<void> import_first(NodeImport& n) {
 }
 
 Result<void> import_placeholder(NodeImport& n) {
-  return n.refuse("it is no input of the signature; choose another one with --set frontend.tensorflow.signature=NAME");
+  return n.refuse("it is not an input of the signature; choose another one with --set frontend.tensorflow.signature=NAME");
 }
 
 Result<void> import_read(NodeImport& n) {

@@ -182,7 +182,7 @@ class GraphImport final : public Walk {
       return scope.arguments[static_cast<std::size_t>(argument->second)];
     auto found = scope.body->index.find(port.node);
     if (found == scope.body->index.end()) {
-      failure_.add(model_->error("GF031", cat("'", user, "' uses '", text, "', which is no node of its graph or function")));
+      failure_.add(model_->error("GF031", cat("'", user, "' uses '", text, "', which is not a node of its graph or function")));
       return kFailed;
     }
     compute(scope, found->second);

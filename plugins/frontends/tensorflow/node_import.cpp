@@ -71,7 +71,7 @@ Result<graph::ValueType> NodeImport::type(std::size_t i) const {
   if (in != nullptr && in->tensor) return graph::ValueType{.dtype = in->tensor->dtype(), .shape = in->tensor->shape(), .format = {}};
   if (in != nullptr)
     if (const auto* type = state_->builder->graph().type(in->ref)) return *type;
-  return refuse(cat("its input ", i, " is no tensor of numbers"));
+  return refuse(cat("its input ", i, " is not a tensor of numbers"));
 }
 
 Result<Shape> NodeImport::shape(std::size_t i) const {
@@ -85,7 +85,7 @@ Result<Shape> NodeImport::shape_of(Ref value) const {
 }
 
 Result<Values> NodeImport::list(std::size_t i) const {
-  if (value(i).kind != Value::Kind::list) return refuse(cat("its input ", i, " is no list of tensors"));
+  if (value(i).kind != Value::Kind::list) return refuse(cat("its input ", i, " is not a list of tensors"));
   return *value(i).list;
 }
 

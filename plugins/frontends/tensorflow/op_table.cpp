@@ -37,19 +37,19 @@ constexpr Reason kReasons[] = {
     {"Cudnn",
      "it is code of a GPU's library; export the layer so that it runs on any device (Keras: use_cudnn=False, or its standard "
      "implementation)"},
-    {"Decode", "files are decoded before the model; start it behind this with --set frontend.tensorflow.inputs=NAMES and --input-shape"},
+    {"Decode", "files are decoded before the model; start it after this with --set frontend.tensorflow.inputs=NAMES and --input-shape"},
     {"String",
-     "texts are not supported: a chip computes with numbers; start the model behind this with --set "
+     "texts are not supported: a chip computes with numbers; start the model after this with --set "
      "frontend.tensorflow.inputs=NAMES and --input-shape"},
     {"Hash", "tables and texts are not supported: a chip computes with numbers"},
     {"Lookup", "tables and texts are not supported: a chip computes with numbers"},
-    {"Mfcc", "signal processing is not read; start the model behind it with --set frontend.tensorflow.inputs=NAMES and --input-shape"},
+    {"Mfcc", "signal processing is not read; start the model after it with --set frontend.tensorflow.inputs=NAMES and --input-shape"},
     {"AudioSpectrogram",
-     "signal processing is not read; start the model behind it with --set frontend.tensorflow.inputs=NAMES and --input-shape"},
+     "signal processing is not read; start the model after it with --set frontend.tensorflow.inputs=NAMES and --input-shape"},
     {"FFT", "complex numbers are not supported"},
     {"Sparse", "sparse tensors are not supported"},
-    {"Iterator", "input pipelines are not read; start the model behind this with --set frontend.tensorflow.inputs=NAMES and --input-shape"},
-    {"Queue", "input pipelines are not read; start the model behind this with --set frontend.tensorflow.inputs=NAMES and --input-shape"},
+    {"Iterator", "input pipelines are not read; start the model after this with --set frontend.tensorflow.inputs=NAMES and --input-shape"},
+    {"Queue", "input pipelines are not read; start the model after this with --set frontend.tensorflow.inputs=NAMES and --input-shape"},
     {"PyFunc", "it calls code outside of the file"},
     {"TRT", "it is code of another compiler; export the model without it"},
     {"_Fused", "it is what TensorFlow's optimiser makes of several operators; export the graph before it is optimised"},
@@ -64,7 +64,7 @@ std::string out_of_scope(std::string_view type) {
   for (const auto& [name, importer] : table()) known.emplace_back(name);
   auto near = nearest_word(std::string(type), known);
   return cat("not read yet", near ? cat(" ('", *near, "' is)") : "",
-             ": end the model before it with --set frontend.tensorflow.outputs=NAMES, or start it behind with --set "
+             ": end the model before it with --set frontend.tensorflow.outputs=NAMES, or start it after that with --set "
              "frontend.tensorflow.inputs=NAMES and --input-shape");
 }
 

@@ -84,7 +84,7 @@ BUDA_PLUGIN(.name = "tensorflow", .version = "1.0", .description = "reads Tensor
        .summary = "TensorFlow models: frozen graphs (.pb, .pbtxt) and SavedModels",
        .options = {text_option("signature", "", "of a SavedModel: the signature that is imported; serving_default where it is not given"),
                    text_option("tag", "serve", "of a SavedModel: the graph with this tag"),
-                   text_option("inputs", "", "of a graph: values that become inputs, beside placeholders, separated by commas"),
+                   text_option("inputs", "", "of a graph: values that become inputs, in addition to placeholders, separated by commas"),
                    text_option("outputs", "", "of a graph: values that are outputs, separated by commas; else those that no node takes")},
        .make = [](const buda::schema::OptionValues& options, buda::Host&) -> buda::Result<std::unique_ptr<buda::plugin::Frontend>> {
          return std::unique_ptr<buda::plugin::Frontend>(std::make_unique<TensorFlowFrontend>(

@@ -209,7 +209,7 @@ Result<void> import_broadcast_args(NodeImport& n) {
   b.insert(b.begin(), a.size() - b.size(), 1);
   for (std::size_t i = 0; i < a.size(); ++i) {
     if (a[i] != b[i] && a[i] != 1 && b[i] != 1)
-      return n.refuse(cat("its shapes ", list_text(a), " and ", list_text(b), " do not go together"));
+      return n.refuse(cat("its shapes ", list_text(a), " and ", list_text(b), " are incompatible"));
     a[i] = a[i] == 1 ? b[i] : a[i];
   }
   auto rank = static_cast<std::int64_t>(a.size());

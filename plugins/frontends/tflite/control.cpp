@@ -76,7 +76,7 @@ Result<void> import_handle(NodeImport& n) {
 Result<Variable*> variable(NodeImport& n) {
   BUDA_ASSIGN(std::int64_t number, n.known_integer(0, "variable"));
   auto& variables = n.shared().variables;
-  if (number < 0 || number >= static_cast<std::int64_t>(variables.size())) return n.refuse("its input 0 is no handle of a variable");
+  if (number < 0 || number >= static_cast<std::int64_t>(variables.size())) return n.refuse("its input 0 is not the handle of a variable");
   return &variables[static_cast<std::size_t>(number)];
 }
 

@@ -164,7 +164,7 @@ Result<Ref> coordinates(Call& n, const Indices& indices) {
   for (Ref r : indices.places) {
     BUDA_ASSIGN(Shape s, n.shape_of(r));
     auto wider = broadcast(shape, s);
-    if (!wider) return n.refuse(cat("its indices have shapes ", shape.text(), " and ", s.text(), ", which do not go together"));
+    if (!wider) return n.refuse(cat("its indices have shapes ", shape.text(), " and ", s.text(), ", which are incompatible"));
     shape = *wider;
   }
   std::vector<graph::Edge> columns;

@@ -147,7 +147,7 @@ class Lexer {
     const char c = peek();
     constexpr std::string_view kSymbols = "()[]{},:.=+-*/%<>&|^~@";
     if (kSymbols.find(c) == std::string_view::npos) {
-      return wrong(cat("has the byte ", hex_text(static_cast<unsigned char>(c)), ", which is no part of a program"));
+      return wrong(cat("has the byte ", hex_text(static_cast<unsigned char>(c)), ", which is not part of a program"));
     }
     if (c == '(' || c == '[' || c == '{') ++depth_;
     if (c == ')' || c == ']' || c == '}') {

@@ -278,7 +278,7 @@ Result<Value> shape_broadcast_all(Call& n) {
   for (Ref r : refs) {
     BUDA_ASSIGN(Shape s, n.shape_of(r));
     auto wider = broadcast(all, s);
-    if (!wider) return n.refuse(cat("has shapes ", all.text(), " and ", s.text(), ", which do not go together"));
+    if (!wider) return n.refuse(cat("has shapes ", all.text(), " and ", s.text(), ", which are incompatible"));
     all = *wider;
   }
   std::vector<Value> out;

@@ -110,7 +110,7 @@ BUDA_PLUGIN(.name = "grid", .version = "1.0", .description = "executes stream pr
                                  "entries are there at once, and stay"),
                    transfers_option("noc-scale", "on the networks"), transfers_option("dram-scale", "in DRAM"), chunk_option(),
                    number_option("switch-cycles", "N", to_text(timed::standard_switch_cycles()),
-                                 "time of a core between two epochs beside that of the bytes that it loads; 0: cores change "
+                                 "time of a core between two epochs in addition to that of the bytes that it loads; 0: cores change "
                                  "epochs in no time")},
        .make = [](const schema::OptionValues& values, Host&) -> Result<std::unique_ptr<runtime::Target>> {
          timed::DeviceOptions options;

@@ -98,7 +98,7 @@ void Coprocessor::observe(std::size_t thread, std::uint32_t word) {
 
 Step execute(Coprocessor& c, std::size_t thread, const DecodedWord& decoded) {
   if (decoded.vector != nullptr) return execute_vector(c, thread, decoded);
-  if (!decoded.exists) return c.fail(cat("'", isa::disassemble(decoded.word), "' is no instruction of the coprocessor"));
+  if (!decoded.exists) return c.fail(cat("'", isa::disassemble(decoded.word), "' is not an instruction of the coprocessor"));
   if (decoded.execute == nullptr) return c.fail("this instruction is not executed yet");
   return decoded.execute(c, thread, decoded.word);
 }

@@ -221,7 +221,7 @@ constexpr const char* kUsage =
     "usage: silicon [--share SHARE] COMMAND\n"
     "  ops DIR                       predicts the measurements of single ops in DIR/ops by the rows of SHARE/devices\n"
     "  sim DIR [N]                   the same of held-out predictions, taken through the simulator, of every Nth measurement\n"
-    "  kernels DIR [N]               cycles of this project's kernels on target tensix, beside every Nth measurement\n"
+    "  kernels DIR [N]               cycles of this project's kernels on target tensix, next to every Nth measurement\n"
     "  noc DIR [--ablate links|all]  replays the traces of Wormhole's networks in DIR; without links, or without contention, the error "
     "has\n"
     "                                to be large\n"

@@ -49,7 +49,7 @@ std::string page_text(const std::vector<Prediction>& predictions, const Simulate
       "\n"
       "    silicon ops DIR                                 the shipped rows on the measurements of single ops in DIR/ops\n"
       "    silicon sim DIR                                 held-out predictions of these in the simulator\n"
-      "    silicon kernels DIR                             the cycles of this project's kernels beside these measurements\n"
+      "    silicon kernels DIR                             the cycles of this project's kernels next to these measurements\n"
       "    silicon noc DIR [--ablate links|all]            traces of the networks in DIR\n"
       "    silicon dram                                    DRAM, by placement\n"
       "    silicon netlists DIR                            netlists below DIR with a section performance-check\n"

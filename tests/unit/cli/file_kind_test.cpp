@@ -79,7 +79,7 @@ TEST(FileKind, WhatIsNoStageGetsItsOwnAdvice) {
             "it is written while an image runs: runner d.tti --inputs FILE --telemetry telemetry.json");
   EXPECT_EQ(wrong_kind("runner", {"t.json", {FileKind::image}}, FileKind::telemetry).hint, "it is shown by: tt-smi t.json");
   EXPECT_EQ(wrong_kind("optimizer", {"n.plan.json", {FileKind::tensor_graph}}, FileKind::host_plan).hint,
-            "it goes with the netlist beside it, the input of a later stage: netlist2pipe NETLIST -o DIR");
+            "it goes with the netlist next to it, the input of a later stage: netlist2pipe NETLIST -o DIR");
 }
 
 // Every tool's kind and every other have advice, and it names a command.

@@ -175,7 +175,7 @@ TEST_F(TensorFlow, EveryUnsupportedOperatorIsReportedAtOnce) {
 
 TEST_F(TensorFlow, RefusalsNameTheReason) {
   std::string x = placeholder("x", {1, 2});
-  EXPECT_EQ(refused(x + node("Relu", "y", {"z"})), "GF031 'y' uses 'z', which is no node of its graph or function\n");
+  EXPECT_EQ(refused(x + node("Relu", "y", {"z"})), "GF031 'y' uses 'z', which is not a node of its graph or function\n");
   EXPECT_EQ(refused(x + node("AddV2", "y", {"x", "z"}) + node("Neg", "z", {"y"}) + node("Exp", "out", {"z"})),
             "GF033 node 'z' (op type Neg): it depends on its own result\n");
   EXPECT_EQ(refused(x + node("Relu", "y", {"x"}) + node("Neg", "y", {"x"})), "GF003 has two nodes named 'y'\n");

@@ -56,7 +56,8 @@ TEST(Quantization, AlongAnAxis) {
 TEST(Quantization, Refusals) {
   Tensor x = f32({2, 3}, {1, 2, 3, 4, 5, 6});
   EXPECT_EQ(error_of("quantize", {x, f32({2}, {1, 1}), u8({2}, {0, 0})}), "OP003: there are 2 scales for 3 slices along axis 1 of [2, 3]");
-  EXPECT_EQ(error_of("quantize", {x, f32({2}, {1, 1}), u8({1}, {0})}), "OP003: the scale is [2] and the zero point [1]; they go together");
+  EXPECT_EQ(error_of("quantize", {x, f32({2}, {1, 1}), u8({1}, {0})}),
+            "OP003: the scale is [2] and the zero point [1]; their shapes have to be equal");
   EXPECT_EQ(error_of("dequantize", {u8({1}, {0}), f32({1}, {1}), i8({1}, {0})}),
             "OP004: x is U8 and the zero point I8; one integer type of at most 32 bits is needed");
 }

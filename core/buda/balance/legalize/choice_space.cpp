@@ -241,7 +241,7 @@ Result<ChoiceSpace> make_space(const graph::Graph* graph, Problem problem, const
   }
   set_models(problem, options, host.threads, space);
   if (const std::size_t cuts = cut_edges(asked.self_cut, space.models, problem); cuts > 0) {
-    host.log(1, cat("queues between ops that do not go together: ", cuts));
+    host.log(1, cat("queues inserted between incompatible op implementations: ", cuts));
     set_models(problem, options, host.threads, space);
   }
   pad_misfits(problem, options, space);

@@ -51,7 +51,7 @@ Result<TilesOfRow> tiles_of_row(const Entries& entries, const SelectionShape& sh
 Result<SelectionMatrix> selection_matrix(const Selection& selection, const SelectionShape& shape) {
   const Shape& s = selection.picks->shape();
   if (s.rank() < 2 || selection.slices < 1 || (selection.weights != nullptr && selection.weights->shape() != s))
-    return input_error("BL003", {}, cat("a selection matrix of shape ", s.text(), " is no matrix of ", selection.slices, " slices"));
+    return input_error("BL003", {}, cat("a selection matrix of shape ", s.text(), " is not a matrix of ", selection.slices, " slices"));
   const Tensor picks = selection.picks->cast(DType::i32);
   const Tensor weights = selection.weights == nullptr ? Tensor() : selection.weights->cast(DType::f32);
   Entries entries;

@@ -39,7 +39,7 @@ std::string why_apart(const PolicyContext& context, OpId next, double interval) 
     return cat("op '", label, "' would take ", std::llround(*fastest), " cycles on the idle cores, and the interval of the epoch is ",
                std::llround(interval), " cycles");
   if (fastest) return cat("op '", label, "' would fit; the policy began an epoch with it");
-  if (objection) return cat("op '", label, "' cannot be placed beside its neighbours: ", objection->message);
+  if (objection) return cat("op '", label, "' cannot be placed next to its neighbours: ", objection->message);
   return no_room_text(context, next);
 }
 

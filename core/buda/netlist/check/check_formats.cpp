@@ -134,7 +134,7 @@ void check_integer_matmul(CheckContext& ctx, const Op& op) {
   if (!byte(op.inputs[1].format) && op.inputs[0].format != F::uint8)
     ctx.op_error("NL371", op, Field::in_df, cat("an integer matmul takes Int8 or UInt8 as in1, not ", format_name(op.inputs[1].format)), "",
                  1);
-  if (a.l1_acc) ctx.attribute_error("NL372", op, "l1_acc", "the packer adds no integers, so an integer matmul takes no l1_acc");
+  if (a.l1_acc) ctx.attribute_error("NL372", op, "l1_acc", "the packer adds no integers, so an integer matmul does not support l1_acc");
   if (auto bias = bias_input(op); bias && *bias < op.inputs.size() && op.inputs[*bias].format != F::int32)
     ctx.op_error(
         "NL373", op, Field::in_df,
@@ -146,7 +146,8 @@ void check_integer_matmul(CheckContext& ctx, const Op& op) {
                  static_cast<int>(*scales));
   if (a.identity && op.inputs.size() != 3)
     ctx.op_error("NL375", op, Field::inputs, cat("an integer sparse matmul has three inputs and no bias; it has ", op.inputs.size()));
-  if (a.min_buffer_input == 1) ctx.attribute_error("NL376", op, "min_buffer_input", "an integer matmul takes no min_buffer_input 1");
+  if (a.min_buffer_input == 1)
+    ctx.attribute_error("NL376", op, "min_buffer_input", "an integer matmul does not support min_buffer_input 1");
 }
 
 void check_integer_inputs(CheckContext& ctx, const Op& op) {

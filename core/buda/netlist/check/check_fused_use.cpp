@@ -102,8 +102,8 @@ class UseChecker {
     for (std::size_t i = 0; i < op_.inputs.size(); ++i)
       if (exponent_family(op_.inputs[i].format) == ExponentFamily::a)
         error("NL546", s, Field::type,
-              cat("with acc_df Float32 a fused op that reduces takes no input of 5 exponent bits; input ", i, " of ", user(), " is ",
-                  format_name(op_.inputs[i].format)));
+              cat("with acc_df Float32 a fused op that reduces does not support inputs of 5 exponent bits; input ", i, " of ", user(),
+                  " is ", format_name(op_.inputs[i].format)));
   }
 
   // ---- with acc_df Int32

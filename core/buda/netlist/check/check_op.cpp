@@ -97,7 +97,7 @@ void check_kernel_broadcast(CheckContext& ctx, const Op& op) {
     std::int32_t block = i == 0 && !wide ? op.block.ublock_rt * op.attributes.u_kt : i == 1 && wide ? op.block.ublock_ct : 0;
     if (blocks && block > 0 && tiles % block != 0)
       ctx.attribute_error("NL315", op, broadcast_key(op, input),
-                          cat("kernel_broadcast of input ", i, " by ", tiles, " tiles is no multiple of its block of ", block));
+                          cat("kernel_broadcast of input ", i, " by ", tiles, " tiles is not a multiple of its block of ", block));
   }
 }
 

@@ -118,7 +118,7 @@ class ExecuteChecker {
     }
     if (use.writes && !use.reads && (prologue || epilogue))
       error("NL631", s, prologue ? Field::prologue : Field::epilogue,
-            cat("'", s.queue, "' is an output and takes no gradients; it has prologue and epilogue false"));
+            cat("'", s.queue, "' is an output and does not accumulate gradients; it has prologue and epilogue false"));
     if (use.reads && !use.writes && epilogue)
       error("NL632", s, Field::epilogue, cat("'", s.queue, "' is an input, to which no op writes: epilogue must be false"));
   }

@@ -36,7 +36,7 @@ void set_broadcast(ParseContext& ctx, const io::Node& node, Draft& d, std::size_
 void kernel_broadcast(ParseContext& ctx, const io::Node& node, Draft& d, bool per_t) {
   if (!ctx.map(node, "kernel_broadcast")) return;
   if (d.inputs == nullptr) {
-    ctx.error("NL001", node, "a sub-op takes no kernel_broadcast; the fused op that uses it does");
+    ctx.error("NL001", node, "a sub-op does not have kernel_broadcast; the fused op that uses it does");
     return;
   }
   for (std::size_t i = 0; i < node.size(); ++i) {
@@ -56,7 +56,7 @@ void single_tile(ParseContext& ctx, const io::Node& node, Draft& d) {
   std::vector<std::int32_t> inputs;
   if (!ctx.integers(node, "single_tile", inputs)) return;
   if (d.inputs == nullptr) {
-    ctx.error("NL001", node, "a sub-op takes no single_tile; the fused op that uses it does");
+    ctx.error("NL001", node, "a sub-op does not have single_tile; the fused op that uses it does");
     return;
   }
   for (std::size_t i = 0; i < inputs.size(); ++i) set_broadcast(ctx, node.items()[i], d, static_cast<std::size_t>(inputs[i]), {1, false});

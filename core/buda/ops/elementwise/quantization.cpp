@@ -30,7 +30,8 @@ struct Slices {
 };
 
 Result<Slices> slices_of(const Shape& x, const Shape& scale, const Shape& zero, const Attrs& attrs) {
-  if (scale != zero) return shape_error(cat("the scale is ", scale.text(), " and the zero point ", zero.text(), "; they go together"));
+  if (scale != zero)
+    return shape_error(cat("the scale is ", scale.text(), " and the zero point ", zero.text(), "; their shapes have to be equal"));
   if (scale.volume() == 1 && scale.rank() <= 1) return Slices{std::max<std::int64_t>(x.volume().value_or(1), 1), 1};
   if (scale.rank() != 1) return shape_error(cat("the scale is ", scale.text(), "; one number, or one for each slice, is needed"));
   BUDA_ASSIGN(std::size_t axis, resolved_axis(x, attrs.integer("dim")));

@@ -30,7 +30,7 @@ Result<std::vector<Tensor>> evaluate_embedding(const EvaluateCall& call) {
   for (std::int64_t w = 0; w < shape[0]; ++w)
     for (std::int64_t i = 0; i < shape[2]; ++i) {
       const std::int64_t row = indices.as<std::int64_t>()[static_cast<std::size_t>(w * stride + i)];
-      if (row < 0 || row >= rows) return shape_error(cat("index ", row, " is no row of a table of ", rows));
+      if (row < 0 || row >= rows) return shape_error(cat("index ", row, " is not a row of a table of ", rows));
       to = std::copy_n(table.as<float>().data() + row * columns, columns, to);
     }
   return std::vector<Tensor>{Tensor(shape, std::move(out)).cast(call.outputs[0].dtype)};

@@ -154,7 +154,7 @@ Result<SparseShape> device_sparse_shape(const Shape& picks, const Shape& x, std:
 
 Result<std::vector<ValueType>> infer_device_sparse_matmul(const InferCall& call) {
   if (call.attrs.boolean("accumulate") || call.attrs.boolean("bias"))
-    return shape_error("a product with a selection matrix (identity) takes no bias and is not accumulated");
+    return shape_error("a product with a selection matrix (identity) does not support a bias or accumulation");
   BUDA_TRY(check_selection_matrix(call.inputs));
   BUDA_ASSIGN(SparseShape s, device_sparse_shape(call.inputs[0].shape, call.inputs[1].shape, call.attrs.integer("slices")));
   return one(call.inputs[1].dtype, {s.batch, s.slices_out, s.rows, s.columns});

@@ -35,7 +35,7 @@ class PlaceCheck {
  private:
   void on_grid(device::NocCoord at, const std::string& what) {
     if (!device_.noc.contains(at))
-      wrong(cat(what, " is at ", at.text(), ", beside the network of ", device_.name, ", which has ", device_.noc.x, " columns and ",
+      wrong(cat(what, " is at ", at.text(), ", outside the network of ", device_.name, ", which has ", device_.noc.x, " columns and ",
                 device_.noc.y, " rows"));
   }
   void on_chip(std::int32_t chip, const std::string& what) {

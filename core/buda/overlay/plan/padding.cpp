@@ -26,7 +26,7 @@ bool resolve_padding_of(const EpochInput& in, PipePlan& plan, const Part& part, 
   const Buffer* b = in.buffers.find(id);
   if (b == nullptr || !b->is_padding || b->scatter_gather_num_tiles < 1 || part.tiles % b->scatter_gather_num_tiles != 0) {
     violations.error("OV002", route.last, &receiver,
-                     cat("output_padding_list has ", id, ", which is no padding of which ", part.tiles, " tiles could be made"));
+                     cat("output_padding_list has ", id, ", which is not a padding of which ", part.tiles, " tiles could be made"));
     return false;
   }
   if (out.hop != Padding::kAfterRelays && b->chip != route.hops[out.hop].buffer->chip) out.hop = Padding::kAfterRelays;

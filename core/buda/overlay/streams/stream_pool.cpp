@@ -78,7 +78,7 @@ std::optional<StreamRef> StreamPool::take_ethernet(std::int32_t core, StreamKind
   }
   const auto available = static_cast<std::uint64_t>(std::max<std::int64_t>(eth.streams - static_cast<std::int64_t>(links.size()), 0));
   violations_.shortage(cores_[core], {.code = "OV012",
-                                      .resource = "streams beside those for the link",
+                                      .resource = "streams other than those for the link",
                                       .needed = available + 1,
                                       .available = available,
                                       .what = cat(user, " has none left"),

@@ -319,7 +319,7 @@ Stop Processor::run(std::uint64_t most, Cycle until) {
       if (i->rd != 0) x_[i->rd] = next;
       next = (from + as_unsigned(i->immediate)) & ~1u;
     } else {
-      return failed("it executes a word that is no instruction of RV32IM");
+      return failed("it executes a word that is not an instruction of RV32IM");
     }
     pc_ = next;
   }

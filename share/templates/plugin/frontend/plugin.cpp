@@ -25,7 +25,7 @@ class MyFrontend final : public plugin::Frontend {
 
     if (!options.dims.empty())
       return input_error("MY002", {source.path}, "the model has no dimension '" + options.dims.begin()->first + "'");
-    if (!options.values.empty()) return input_error("MY003", {source.path}, "this frontend takes no values for inputs");
+    if (!options.values.empty()) return input_error("MY003", {source.path}, "this frontend does not support values for inputs");
     if (!options.input_shapes.empty()) return input_error("MY004", {source.path}, "the model itself says which shape its input has");
 
     ops::Builder b(options.name.empty() ? "mine" : options.name);
