@@ -138,6 +138,24 @@ struct StreamLimits {
   friend bool operator==(const StreamLimits&, const StreamLimits&) = default;
 };
 
+// What moves data takes, as estimates and the simulator have it in common (core/buda/cost/transfer_model.hpp), with its sources in the
+// device file. Rates are in bytes per cycle, times in cycles.
+struct TransferParameters {
+  double link_rate = 0, interface_rate = 0;  // of the networks, in practice
+  // Request and response: a fixed part, and one for each link that either crosses. What is sent needs no request: half of it.
+  double latency_cycles = 0, hop_cycles = 0;
+  // Beyond the network: of an access to DRAM, of an Ethernet link, of a write over PCIe.
+  double memory_cycles = 0, ethernet_cycles = 0, pcie_cycles = 0;
+  // From one epoch to the next: queue headers and the synchronization with the firmware, and the bytes of the kernels of a worker. Until
+  // its pipelines are full, an epoch takes so much beyond its estimate, when stages are cut.
+  double epoch_switch_cycles = 0, kernel_bytes = 0, epoch_start_cycles = 0;
+  // What a stream gets of a link's rate: one that is looked at alone, and one next to others in an epoch.
+  double stream_share = 0, shared_stream_share = 0;
+  // By how much networks are relieved when streams choose between them; how many links of a channel's core carry its queues.
+  double network_relief = 0, links_of_queues = 0;
+  friend bool operator==(const TransferParameters&, const TransferParameters&) = default;
+};
+
 // Parameters of the estimators, with their sources in the device file.
 struct CostParameters {
   // Out of line, as the device's: most who ask for a parameter copy none.
@@ -154,7 +172,7 @@ struct CostParameters {
   double host_gbs = 0;              // PCIe, device to host
   double eth_link_gbs = 0;          // 0 without ethernet
   double noc_bytes_per_cycle = 0;   // one link, one direction
-  std::int32_t noc_hop_cycles = 0;
+  TransferParameters transfers;
   // What kernels take (core/buda/cost).
   std::vector<KernelCost> kernels;
   std::vector<AccumulationCost> accumulations;

@@ -164,6 +164,27 @@ const Record<StreamLimits>& describe(const StreamLimits*) {
   return record;
 }
 
+const Record<TransferParameters>& describe(const TransferParameters*) {
+  static const auto record =
+      Record<TransferParameters>("what moving data takes: rates in bytes per cycle, times in cycles")
+          .optional("link_rate", &TransferParameters::link_rate, "a NoC link in one direction, in practice")
+          .optional("interface_rate", &TransferParameters::interface_rate, "a network interface, in practice")
+          .optional("latency_cycles", &TransferParameters::latency_cycles, "request and response, without links")
+          .optional("hop_cycles", &TransferParameters::hop_cycles, "each link that either crosses")
+          .optional("memory_cycles", &TransferParameters::memory_cycles, "an access to DRAM, beyond the network")
+          .optional("ethernet_cycles", &TransferParameters::ethernet_cycles, "an Ethernet link, beyond the network")
+          .optional("pcie_cycles", &TransferParameters::pcie_cycles, "a write over PCIe, beyond the network")
+          .optional("epoch_switch_cycles", &TransferParameters::epoch_switch_cycles, "from epoch to epoch, without loading")
+          .optional("kernel_bytes", &TransferParameters::kernel_bytes, "kernels of a worker, loaded for each epoch")
+          .optional("epoch_start_cycles", &TransferParameters::epoch_start_cycles,
+                    "an epoch beyond its estimate, when stages of chips are cut")
+          .optional("stream_share", &TransferParameters::stream_share, "part of a link's rate that a stream gets alone")
+          .optional("shared_stream_share", &TransferParameters::shared_stream_share, "part that it gets next to others")
+          .optional("network_relief", &TransferParameters::network_relief, "factor by which the choice between two networks relieves links")
+          .optional("links_of_queues", &TransferParameters::links_of_queues, "links that carry what queues of a channel give");
+  return record;
+}
+
 const Record<CostParameters>& describe(const CostParameters*) {
   static const auto record =
       Record<CostParameters>("parameters of the estimators")
@@ -173,7 +194,7 @@ const Record<CostParameters>& describe(const CostParameters*) {
           .optional("host_gbs", &CostParameters::host_gbs, "PCIe from device to host, 1e9 bytes per second")
           .optional("eth_link_gbs", &CostParameters::eth_link_gbs, "one ethernet link, 1e9 bytes per second")
           .optional("noc_bytes_per_cycle", &CostParameters::noc_bytes_per_cycle, "one NoC link in one direction")
-          .optional("noc_hop_cycles", &CostParameters::noc_hop_cycles, "latency of a hop")
+          .optional("transfers", &CostParameters::transfers, "what moving data takes")
           .optional("kernels", &CostParameters::kernels, "cycles of elementwise ops, copies, splice, and reductions along r and c")
           .optional("accumulations", &CostParameters::accumulations, "cycles of reductions along z and of depthwise matmuls")
           .optional("matmuls", &CostParameters::matmuls, "cycles of dense matmuls")

@@ -2,7 +2,7 @@
 #include <buda/sim/topology.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/cost/network.hpp>
+#include <buda/cost/transfer_model.hpp>
 #include <buda/overlay/traffic.hpp>
 #include <buda/pipes/noc/routes.hpp>
 
@@ -16,15 +16,6 @@ namespace {
 using device::NocCoord;
 using pipes::NocLink;
 
-using cost::kHopCycles, cost::kInterfaceRate, cost::kLatencyCycles, cost::kLinkRate;
-
-// Of an access to DRAM, beyond that of the network.
-constexpr double kMemoryCycles = 130;
-// Of an Ethernet link, likewise.
-constexpr double kEthernetCycles = 600;
-// Of a write over PCIe, likewise; assumed.
-constexpr double kPcieCycles = 700;
-
 }  // namespace
 
 ResourceId Topology::known(const std::string& name, double bytes_per_cycle, Part part) {
@@ -35,19 +26,18 @@ ResourceId Topology::known(const std::string& name, double bytes_per_cycle, Part
 
 ResourceId Topology::link(std::int32_t chip, std::int32_t noc, NocCoord from, NocCoord to) {
   return known(cat("NoC ", noc, ' ', from.text(), '>', to.text(), several_chips_ ? cat(" of chip ", chip) : std::string()),
-               kLinkRate / scale_.networks, Part::networks);
+               model_.parameters().link_rate / scale_.networks, Part::networks);
 }
 
 ResourceId Topology::interface(std::int32_t chip, std::int32_t noc, NocCoord node, Side side) {
   return known(cat(side == Side::source ? "output" : "input", " of NoC ", noc, " at ", node.text(),
                    several_chips_ ? cat(" of chip ", chip) : std::string()),
-               kInterfaceRate / scale_.networks, Part::networks);
+               model_.parameters().interface_rate / scale_.networks, Part::networks);
 }
 
 ResourceId Topology::memory(const overlay::DramBuffer& buffer) {
-  const auto& cost = device_.cost;
-  if (buffer.host) return known("host", cost.host_gbs / cost.clock_ghz, Part::outside);
-  const double rate = cost.dram_channel_gbs / cost.clock_ghz / scale_.memories;
+  if (buffer.host) return known("host", model_.host_rate(), Part::outside);
+  const double rate = model_.channel_rate() / scale_.memories;
   const std::string channel = cat("DRAM ", several_chips_ ? cat(buffer.chip, '.') : std::string(), buffer.channel);
   if (device_.dram.bank_bytes <= overlay::kDramHalf) return known(channel, rate, Part::memories);
   return known(cat(channel, (buffer.address & overlay::kDramHalf) != 0 ? " upper half" : " lower half"), rate / 2, Part::memories);
@@ -76,35 +66,33 @@ Path Topology::send(const overlay::Core& from, std::int32_t noc, const std::vect
   for (const overlay::Core* core : to) targets.push_back(core->noc);
   const std::size_t hops = add_way(path, from.chip, noc, from.noc, targets);
   // What is sent needs no request.
-  path.latency = latency(kLatencyCycles / 2 + kHopCycles * static_cast<double>(hops), 0);
+  path.latency = latency(model_.send_latency(static_cast<double>(hops)), 0);
   return path;
 }
 
 Path Topology::ethernet(const overlay::Core& from, const overlay::Core& to) {
   Path path;
-  const auto& cost = device_.cost;
   path.resources.push_back(known(cat("Ethernet ", from.chip, '.', from.ethernet.value_or(-1), '>', to.chip, '.', to.ethernet.value_or(-1)),
-                                 cost.eth_link_gbs / cost.clock_ghz, Part::outside));
-  path.latency = ticks_of(kEthernetCycles);
+                                 model_.ethernet_rate(), Part::outside));
+  path.latency = ticks_of(model_.parameters().ethernet_cycles);
   path.beyond = {path.latency, Part::outside};
   return path;
 }
 
 Path Topology::pcie(const overlay::Core& from, std::int32_t noc, NocCoord port, const overlay::Core& to) {
   Path path;
-  const auto& cost = device_.cost;
   std::size_t hops = add_way(path, from.chip, noc, from.noc, {port});
-  path.resources.push_back(known(cat("PCIe ", from.chip, '>', to.chip), cost.host_gbs / cost.clock_ghz, Part::outside));
+  path.resources.push_back(known(cat("PCIe ", from.chip, '>', to.chip), model_.host_rate(), Part::outside));
   hops += add_way(path, to.chip, 0, port, {to.noc});
-  path.latency = latency(kLatencyCycles + kHopCycles * static_cast<double>(hops), kPcieCycles);
-  path.beyond = {ticks_of(kPcieCycles), Part::outside};
+  path.latency = latency(model_.relayed_latency(static_cast<double>(hops)), model_.parameters().pcie_cycles);
+  path.beyond = {ticks_of(model_.parameters().pcie_cycles), Part::outside};
   return path;
 }
 
 // Of an access to memory, request and response.
 void Topology::set_latency(Path& path, std::size_t hops, bool host) const {
-  const double memory = kMemoryCycles * (host ? 1 : scale_.memories);
-  path.latency = latency(kLatencyCycles + kHopCycles * 2 * static_cast<double>(hops), memory);
+  const double memory = model_.parameters().memory_cycles * (host ? 1 : scale_.memories);
+  path.latency = latency(model_.request_latency(static_cast<double>(hops)), memory);
   path.beyond = {ticks_of(memory), host ? Part::outside : Part::memories};
 }
 

@@ -4,6 +4,7 @@
 // DRAM begin at the port of the channel, behind which each half of the channel is served by itself where there are two.
 #pragma once
 
+#include <buda/cost/transfer_model.hpp>
 #include <buda/device/cluster.hpp>
 #include <buda/device/descriptor.hpp>
 #include <buda/overlay/blob/blob.hpp>
@@ -22,7 +23,7 @@ class Topology {
  public:
   // Adds resources to the fabric as paths need them. Both must outlive it. With several chips the names of resources say which.
   Topology(const device::DeviceDescriptor& device, Fabric& fabric, bool several_chips = false, TimeScale scale = {})
-      : device_(device), fabric_(fabric), several_chips_(several_chips), scale_(scale) {}
+      : device_(device), model_(device), fabric_(fabric), several_chips_(several_chips), scale_(scale) {}
 
   // From a core to one or several on the same chip, a multicast.
   Path send(const overlay::Core& from, std::int32_t noc, const std::vector<const overlay::Core*>& to);
@@ -44,6 +45,7 @@ class Topology {
   std::size_t add_way(Path& path, std::int32_t chip, std::int32_t noc, device::NocCoord from, const std::vector<device::NocCoord>& to);
 
   const device::DeviceDescriptor& device_;
+  cost::TransferModel model_;
   Fabric& fabric_;
   bool several_chips_;
   TimeScale scale_;

@@ -79,7 +79,7 @@ std::int64_t buffer_tiles(const netlist::OpInput& input, std::int64_t tile, std:
 std::int64_t latency_tiles(std::int64_t tile_bytes) {
   auto lower = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(tile_bytes, 1))));
   std::int64_t nearest = 2 * lower - tile_bytes < tile_bytes - lower ? 2 * lower : lower;
-  return std::max<std::int64_t>(kLatencyBytes / nearest, 1);
+  return std::max<std::int64_t>(kBytesUnderWay / nearest, 1);
 }
 
 InputBuffer input_buffer(const OpContext& context, std::size_t input, const TileOrder& order, TileDim dim, std::int64_t producer_tiles) {

@@ -55,8 +55,7 @@ struct OpContext {
 
 // Tiles of `tile_bytes` that arrive while a request for one is under way, with the size of a tile rounded to a power of two.
 std::int64_t latency_tiles(std::int64_t tile_bytes);
-inline constexpr std::int64_t kLatencyCycles = 1024;
-inline constexpr std::int64_t kLatencyBytes = kLatencyCycles * 32;  // 32 bytes a cycle
+inline constexpr std::int64_t kBytesUnderWay = 1024 * 32;  // 1,024 cycles of 32 bytes
 
 // The kernel's buffer of an input that comes as tiles of dimension `dim`, in `order`. `producer_tiles`: of one tensor, in one core or
 // buffer of the producer.

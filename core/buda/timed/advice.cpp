@@ -57,7 +57,7 @@ std::optional<GridShape> larger(const EpochSummary::Op& op, GridShape workers, s
 }
 
 std::optional<std::string> larger_grid(const EpochSummary& epoch, GridShape workers, std::int64_t idle) {
-  constexpr double kWorthwhile = 0.1, kMaxRemainingShare = 0.97;
+  constexpr double kWorthwhile = 0.1, kMaxRemainingPart = 0.97;
   if (epoch.causes.empty() || epoch.causes.front().kind != EpochSummary::Cause::Kind::kernel) return std::nullopt;
   const auto& cause = epoch.causes.front();
   if (cause.share < kWorthwhile) return std::nullopt;
@@ -68,7 +68,7 @@ std::optional<std::string> larger_grid(const EpochSummary& epoch, GridShape work
   const double part = static_cast<double>(op->grid.volume()) / static_cast<double>(grid->volume());
   const Bound bound = least_period(epoch, op->name, part);
   const double cycles = std::max(epoch.period.cycles() * (1 - cause.share * (1 - part)), bound.cycles);
-  if (cycles > kMaxRemainingShare * epoch.period.cycles()) return std::nullopt;
+  if (cycles > kMaxRemainingPart * epoch.period.cycles()) return std::nullopt;
   const bool bounded = bound.cycles >= cycles;
   return cat(io::shell_line({"--set", cat("op.", op->name, ".grid=[", grid->rows, ',', grid->cols, ']')}), " predicts ", whole(cycles),
              " cycles per input", bounded ? cat(", then ", bound.what) : std::string());

@@ -46,11 +46,9 @@ struct DeviceOptions {
   sim::TimeScale transfers;             // how much longer they take
   std::int64_t chunk_tiles = 8;         // that travel together at most
   double host_gbs = 0;                  // in each direction; 0: what the host does takes no time
-  double switch_cycles = 0;             // of each core between epochs, beside the bytes that it loads; 0: nothing of both
+  // Of each core between epochs, besides the bytes that it loads; 0: nothing of both; none: the device's.
+  std::optional<double> switch_cycles = 0;
 };
-
-// With which estimates reckon, too.
-double standard_switch_cycles();
 
 // The program has the stream programs of its epochs. The host must outlive the device.
 Result<std::unique_ptr<runtime::Device>> make_device(const runtime::Program& program, const device::DeviceDescriptor& device,

@@ -1,20 +1,18 @@
 // Bytes by rate.
 #include <buda/timed/epoch_switch.hpp>
 
-#include <buda/cost/epoch_change.hpp>
+#include <buda/cost/transfer_model.hpp>
 #include <buda/timed/device.hpp>
 
 #include <algorithm>
 
 namespace buda::timed {
 
-double standard_switch_cycles() { return cost::kEpochSwitchCycles; }
-
 sim::Ticks EpochSwitch::load_time(const overlay::Blob& blob, const overlay::Core& core) const {
   const double program =
       std::min(static_cast<double>(core.phases()) * device_.streams.bytes_per_phase, static_cast<double>(core.blob_bytes));
   const auto cores = std::count_if(blob.cores.begin(), blob.cores.end(), [&](const overlay::Core& c) { return c.chip == core.chip; });
-  return sim::ticks_of(cost::epoch_change_cycles(device_, cores, program, cycles_));
+  return sim::ticks_of(cost::TransferModel(device_).epoch_change(cores, program, cycles_));
 }
 
 std::vector<sim::Ticks> EpochSwitch::starts(const overlay::Blob& blob, sim::Ticks begin) const {

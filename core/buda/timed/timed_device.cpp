@@ -31,7 +31,7 @@ TimedDevice::TimedDevice(const runtime::Program& program, const device::DeviceDe
       cores_(device_, index_tiles_, options_.scale, options_.kernel_cycles),
       clocks_(netlist_),
       link_(options.host_gbs / device.cost.clock_ghz),
-      switch_(device_, options.switch_cycles) {}
+      switch_(device_, options.switch_cycles.value_or(device.cost.transfers.epoch_switch_cycles)) {}
 
 Result<std::unique_ptr<TimedDevice>> TimedDevice::make(const runtime::Program& program, const device::DeviceDescriptor& device,
                                                        const DeviceOptions& options, Host& host) {

@@ -109,9 +109,9 @@ BUDA_PLUGIN(.name = "grid", .version = "1.0", .description = "executes stream pr
                                  "rate at which the host pushes entries while the device runs, and pops what no op reads; 0: "
                                  "entries are there at once, and stay"),
                    transfers_option("noc-scale", "on the networks"), transfers_option("dram-scale", "in DRAM"), chunk_option(),
-                   number_option("switch-cycles", "N", to_text(timed::standard_switch_cycles()),
-                                 "time of a core between two epochs in addition to that of the bytes that it loads; 0: cores change "
-                                 "epochs in no time")},
+                   number_option("switch-cycles", "N", "",
+                                 "time of a core between two epochs in addition to that of the bytes that it loads; default: the "
+                                 "device's; 0: cores change epochs in no time")},
        .make = [](const schema::OptionValues& values, Host&) -> Result<std::unique_ptr<runtime::Target>> {
          timed::DeviceOptions options;
          options.check_tiles = values.text("values") != "off";
@@ -122,7 +122,8 @@ BUDA_PLUGIN(.name = "grid", .version = "1.0", .description = "executes stream pr
          options.host_gbs = values.real("host-gbs");
          if (options.computes && options.host_gbs > 0)
            return usage_error("SM006", "option values: exact needs a host whose transfers take no time (host-gbs=0)");
-         options.switch_cycles = values.real("switch-cycles");
+         options.switch_cycles.reset();
+         if (values.has("switch-cycles")) options.switch_cycles = values.real("switch-cycles");
          BUDA_ASSIGN(options.scale, scales_of(values.texts("scale")));
          return std::unique_ptr<runtime::Target>(new GridTarget(std::move(options)));
        }});

@@ -195,7 +195,7 @@ Result<std::vector<NetlistRate>> netlist_rates(const CheckedNetlist& checked, co
                                                const NetlistSettings& settings, Host& host) {
   timed::DeviceOptions options;
   options.check_tiles = false;
-  options.switch_cycles = settings.switch_cycles;
+  options.switch_cycles = device.cost.transfers.epoch_switch_cycles * settings.switch_cycles;
   for (const auto& graph : checked.program.netlist.graphs)
     for (const auto& op : graph.ops)
       if (const double factor = kernel_factor(op, device, settings); factor != 1) options.scale[op.name] = factor;

@@ -46,7 +46,7 @@ struct NetlistRate {
 // What is not known beside the device's figures: the time of a core between two epochs, and factors of kernels whose ops are fused, or have
 // been measured with operands of another format only, or not at all.
 struct NetlistSettings {
-  double switch_cycles = 5000;
+  double switch_cycles = 1;  // a factor
   double fused = 1, other_format = 1, assumed = 1;
 };
 

@@ -9,7 +9,7 @@
 #include <buda/balance/resources/resources.hpp>
 #include <buda/balance/search/rating/flow_times.hpp>
 #include <buda/balance/search/rating/queue_times.hpp>
-#include <buda/cost/epoch_change.hpp>
+#include <buda/cost/transfer_model.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -103,7 +103,7 @@ class TriesEverything final : public Policy {
  private:
   static constexpr std::size_t kMaxPlaces = 40, kMaxNodes = 20'000;
 
-  double change(std::int64_t cores) const { return std::round(cost::epoch_change_cycles(context_->device(), cores)); }
+  double change(std::int64_t cores) const { return std::round(cost::TransferModel(context_->device()).epoch_change(cores)); }
 
   // What the report says of the present epoch before it looks at paths.
   double epoch_cycles(std::size_t end) {

@@ -1,7 +1,7 @@
 // Sections of the schedule are taken up from their last op to their first, so that each costs what its ops cost.
 #include <buda/balance/bounds/bounds.hpp>
 
-#include <buda/cost/epoch_change.hpp>
+#include <buda/cost/transfer_model.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -268,9 +268,9 @@ std::vector<BoundedOp> bounded_ops(const ChoiceSpace& space, const QueueOptions&
 
 BoundedChip bounded_chip(const ChoiceSpace& space) {
   const Problem& problem = *space.problem;
-  return {problem.device->grid().volume(), cost::dram_rate(*problem.device), std::max(problem.microbatch, 1),
-          cost::epoch_change_cycles(*problem.device, 0),
-          cost::epoch_change_cycles(*problem.device, 1) - cost::epoch_change_cycles(*problem.device, 0)};
+  const cost::TransferModel transfers(*problem.device);
+  return {problem.device->grid().volume(), transfers.dram_rate(), std::max(problem.microbatch, 1), transfers.epoch_change(0),
+          transfers.epoch_change(1) - transfers.epoch_change(0)};
 }
 
 bool follows_schedule(const Choice& choice) {

@@ -1,7 +1,7 @@
 // The cycle model of transfers.
 #include <buda/balance/cost/cost.hpp>
 
-#include <buda/cost/epoch_change.hpp>
+#include <buda/cost/transfer_model.hpp>
 
 #include <algorithm>
 
@@ -9,9 +9,6 @@ namespace buda::balance {
 namespace {
 
 using netlist::Op;
-
-// Half of a link's rate is what a stream gets of it in practice (one word every second cycle).
-constexpr double kStreamShareOfLink = 0.5;
 
 }  // namespace
 
@@ -25,8 +22,9 @@ double OpCycles::limiter() const { return std::max(kernel, transfer()); }
 OpCycles estimate(const Op& op, double kernel, const Traffic& traffic, const device::DeviceDescriptor& device) {
   OpCycles out;
   out.kernel = kernel;
-  const double noc = std::max(device.cost.noc_bytes_per_cycle * kStreamShareOfLink, 1e-9);
-  const double dram = std::min(noc, cost::dram_rate(device) / static_cast<double>(std::max<std::size_t>(device.dram.channels.size(), 1)));
+  const cost::TransferModel transfers(device);
+  const double noc = transfers.stream_rate();
+  const double dram = std::min(noc, transfers.dram_rate() / static_cast<double>(std::max<std::size_t>(device.dram.channels.size(), 1)));
   for (std::size_t i = 0; i < op.inputs.size(); ++i) {
     const std::int64_t kept = op.inputs[i].kernel_broadcast.tiles;
     const tiling::TileOrder order = input_order(op, i);

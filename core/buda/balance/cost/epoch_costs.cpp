@@ -6,6 +6,7 @@
 #include <buda/balance/resources/edge.hpp>
 #include <buda/balance/resources/resources.hpp>
 #include <buda/base/text.hpp>
+#include <buda/cost/transfer_model.hpp>
 #include <buda/netlist/model/index.hpp>
 #include <buda/netlist/program/program_vm.hpp>
 #include <buda/overlay/epoch_compiler.hpp>
@@ -141,7 +142,7 @@ class GraphCosts {
     pipeline.add_all(traffics, out.ops);
     out.latency = pipeline.latency();
     out.buffers = pipeline.times();
-    out.change = cost::epoch_change_cycles(device_, out.cores);
+    out.change = cost::TransferModel(device_).epoch_change(out.cores);
     out.loads = loads_spread_evenly(out.dram_bytes(), device_);
     return out;
   }

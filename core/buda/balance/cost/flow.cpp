@@ -1,7 +1,7 @@
 // Buffers, rounds and turns.
 #include <buda/balance/cost/flow.hpp>
 
-#include <buda/cost/network.hpp>
+#include <buda/cost/transfer_model.hpp>
 #include <buda/netlist/model/op_types.hpp>
 #include <buda/tiling/buffer_sizes.hpp>
 #include <buda/tiling/tile_layout.hpp>
@@ -33,9 +33,6 @@ double inner_blocks(const Op& op) {
   }
 }
 
-// What a stream gets of the links that it shares with others.
-constexpr double kShareOfLink = 0.7;
-
 cost::PipelineInput buffered_input(const Op& op, std::size_t input, const device::DeviceDescriptor& device) {
   const tiling::InputBuffer buffer = input_buffer(op, input, device);
   const std::int64_t kept = op.inputs[input].kernel_broadcast.tiles;
@@ -65,12 +62,13 @@ cost::PipelineInput pipeline_input(const Op& op, std::size_t input, const EdgeFl
   cost::PipelineInput out = buffered_input(op, input, device);
   const bool is_shared = input_order(op, input).cores_per_destination() > 1;
   const double hops = (is_shared ? kPartOfNearerWay : kPartOfWay) * static_cast<double>(device.noc.x + device.noc.y);
-  const double latency = cost::kLatencyCycles / 2 + cost::kHopCycles * hops, ways = is_shared ? 2 : 1;
+  const cost::TransferModel transfers(device);
+  const double latency = transfers.send_latency(hops), ways = is_shared ? 2 : 1;
   const int bytes = tile_bytes(op.inputs[input].format, input_tile_dim(op, input), device.tile_alignment);
   out.from = from;
   out.latency = ways * latency;
   // A receiver waits for the last tile of one source, and the next source for word of it.
-  out.transfer = flow.turns * ways * 2 * latency + flow.tiles * bytes / (device.cost.noc_bytes_per_cycle * kShareOfLink);
+  out.transfer = flow.turns * ways * 2 * latency + flow.tiles * bytes / transfers.shared_stream_rate();
   out.window = flow.window;
   out.in_order = flow.in_order;
   out.lead = flow.lead;

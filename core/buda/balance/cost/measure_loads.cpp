@@ -3,7 +3,7 @@
 
 #include <buda/balance/cost/cost.hpp>
 #include <buda/base/text.hpp>
-#include <buda/cost/epoch_change.hpp>
+#include <buda/cost/transfer_model.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -130,7 +130,7 @@ EpochLoads loads_spread_evenly(double dram_bytes, const device::DeviceDescriptor
   EpochLoads out;
   if (dram_bytes <= 0) return out;
   const double each = dram_bytes / static_cast<double>(std::max<std::size_t>(device.dram.channels.size(), 1));
-  out.paths.push_back({"DRAM", "DRAM", each, each, dram_bytes / cost::dram_rate(device)});
+  out.paths.push_back({"DRAM", "DRAM", each, each, dram_bytes / cost::TransferModel(device).dram_rate()});
   return out;
 }
 

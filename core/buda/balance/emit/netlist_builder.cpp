@@ -23,7 +23,7 @@ namespace buda::balance {
 namespace {
 
 // A buffer that is more than so much of what a channel moves in an epoch, or reads, on average is divided.
-constexpr double kMaxShare = 0.5;
+constexpr double kMaxChannelPart = 0.5;
 // Each part may cost its readers streams and phases.
 constexpr std::int64_t kMaxParts = 16;
 
@@ -200,7 +200,7 @@ class Builder {
       const bool is_divisible = !plan.writer.valid() && plan.source.valid() &&
                                 problem_.source(plan.source).encoded != EncodedPart::indices && !lies_on_host(plan) &&
                                 plan.queue.layout != netlist::QueueLayout::flat;
-      if (is_divisible && means.busiest_share(out_.uses[q]) > kMaxShare) divide_queue(q, means);
+      if (is_divisible && means.busiest_share(out_.uses[q]) > kMaxChannelPart) divide_queue(q, means);
     }
   }
 
@@ -219,7 +219,7 @@ class Builder {
     for (const TileLayout& layout : divided_layouts(tiling::layout_of(plan.queue), kMaxParts)) {
       auto division = divided(q, layout);
       if (!division) continue;
-      division->share = std::max(means.busiest_share(division->use), kMaxShare);
+      division->share = std::max(means.busiest_share(division->use), kMaxChannelPart);
       if (!best || std::pair(division->share, division->reads) < std::pair(best->share, best->reads)) best = std::move(division);
     }
     if (!best || best->share >= means.busiest_share(out_.uses[q])) return;

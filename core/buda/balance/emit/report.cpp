@@ -12,7 +12,7 @@
 #include <buda/balance/emit/report_summary.hpp>
 #include <buda/balance/queues/dram.hpp>
 #include <buda/base/text.hpp>
-#include <buda/cost/epoch_change.hpp>
+#include <buda/cost/transfer_model.hpp>
 #include <buda/io/json.hpp>
 
 #include <algorithm>
@@ -264,7 +264,7 @@ class Maker {
       count_interval(whole(times.interval), kBetweenOps);
       epoch.interval = slowest_;
       epoch.limiter = slowest_limiter_;
-      epoch.change = whole(cost::epoch_change_cycles(*problem_.device, epoch.cores));
+      epoch.change = whole(cost::TransferModel(*problem_.device).epoch_change(epoch.cores));
       epoch.cycles =
           epoch.change + std::max({latency(by_epoch[e]), busiest, whole(times.first - before)}) + (problem_.microbatch - 1) * slowest_;
       out.totals.most_cores = std::max(out.totals.most_cores, epoch.cores);

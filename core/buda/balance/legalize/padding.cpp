@@ -28,7 +28,7 @@ std::int64_t netlist::TileShape::*columns_of(const netlist::EdgeMaps& maps) {
 }
 
 // A result grows by this part of itself at most.
-constexpr std::int64_t kMaxPaddedShare = 8;
+constexpr std::int64_t kMaxPaddedPart = 8;
 
 // Whether operand `input` has columns that can be filled up: those of a parameter that nobody else reads.
 bool can_grow(const Problem& problem, const OpSpec& spec, std::size_t input) {
@@ -55,7 +55,7 @@ std::optional<std::int64_t> padded_columns(const Problem& problem, OpId op, cons
   double least = std::numeric_limits<double>::infinity();
   for (const std::int64_t multiple : {2, 4, 8, 16, 32, 64}) {
     const std::int64_t padded = align_up(columns + 1, multiple);
-    if (padded - columns > std::max<std::int64_t>(columns / kMaxPaddedShare, 1)) break;
+    if (padded - columns > std::max<std::int64_t>(columns / kMaxPaddedPart, 1)) break;
     Problem trial = problem;
     pad_columns(trial, op, padded);
     LegalModels legal = legal_models(trial.op(op), *problem.device, options, overrides);

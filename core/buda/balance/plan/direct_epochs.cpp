@@ -6,7 +6,7 @@
 #include <buda/balance/plan/estimate.hpp>
 #include <buda/balance/queues/queue_places.hpp>
 #include <buda/base/text.hpp>
-#include <buda/cost/network.hpp>
+#include <buda/cost/transfer_model.hpp>
 
 #include <cstdint>
 #include <map>
@@ -35,21 +35,22 @@ Result<BuiltPlan> built_with(const DirectEpochs& direct, const ChosenPlan& chose
 
 // Why a plan with these epochs is worse than the best so far; nothing where it is not. The estimate knows the way from core to core, but
 // not the latency of a queue-pointer update, one for each crossing.
-std::optional<std::string> why_slower(const DirectEpochs& direct, const BuiltPlan& made, const BuiltPlan& best) {
+std::optional<std::string> why_slower(const DirectEpochs& direct, const BuiltPlan& made, const BuiltPlan& best, double pointer_latency) {
   const std::int64_t more = made.report.totals.cycles - best.report.totals.cycles;
-  if (static_cast<double>(more) <= cost::kLatencyCycles * static_cast<double>(direct.size())) return std::nullopt;
+  if (static_cast<double>(more) <= pointer_latency * static_cast<double>(direct.size())) return std::nullopt;
   return cat("without them the plan takes ", more, " cycles more");
 }
 
 Result<BuiltPlan> with_best_epochs(const ChosenPlan& chosen, const PlanContext& context) {
   BUDA_ASSIGN(BuiltPlan best, built_with({}, chosen, context));
+  const double pointer_latency = cost::TransferModel(*chosen.problem().device).parameters().latency_cycles;
   const DirectEpochs possible = possibly_direct(chosen.problem(), chosen.choice);
   if (possible.empty()) return best;
   // Puts such a plan in the place of the best one if it is as good; otherwise says why it is not.
   const auto try_direct = [&](const DirectEpochs& direct) -> std::optional<std::string> {
     auto made = built_with(direct, chosen, context);
     if (!made) return made.failure().diagnostics().front().message;
-    if (auto why = why_slower(direct, *made, best)) return why;
+    if (auto why = why_slower(direct, *made, best, pointer_latency)) return why;
     best = std::move(*made);
     return std::nullopt;
   };

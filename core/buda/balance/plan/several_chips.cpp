@@ -18,10 +18,6 @@ namespace {
 
 using graph::NodeId;
 
-// Of an epoch beyond its estimate, when stages are cut: programs and parameters are loaded, and pipelines fill. ResNet-50 on target grid
-// takes 90,000 to 440,000, most of its epochs 200,000.
-constexpr double kEpochStartCycles = 200'000;
-
 // The chips of the epochs of a choice for one chip; all the same where further ones gain nothing.
 Result<EpochChips> stages_of_choice(const ChosenPlan& chosen, const PlanContext& context) {
   const Problem& problem = chosen.problem();
@@ -29,7 +25,7 @@ Result<EpochChips> stages_of_choice(const ChosenPlan& chosen, const PlanContext&
   BUDA_ASSIGN(const PlacementReport report, report_of_choice(problem, chosen.choice, context.settings, context.host));
   StagedEpochs epochs = staged_epochs(problem, chosen.choice, times_of_epochs(report));
   if (epochs.is_sequential) return chips_of_epochs(problem, chosen.choice);
-  epochs.change = kEpochStartCycles;
+  epochs.change = problem.device->cost.transfers.epoch_start_cycles;
   return best_stages(epochs);
 }
 

@@ -14,7 +14,7 @@ namespace buda::balance {
 namespace {
 
 // The part of the ops left that one pass may place.
-constexpr double kPassShare = 0.5;
+constexpr double kPassPart = 0.5;
 // Edges that count as slow beside the slowest one.
 constexpr double kSlowEdges = 0.8;
 
@@ -184,7 +184,7 @@ bool EpochSearch::sweep(Trial& trial, std::size_t least) {
   const std::size_t all_tries = paces_.size() * placers_.size();
   const double total = std::accumulate(trial.epochs.begin(), trial.epochs.end(), 0.0);
   const double budget =
-      std::max(kPassShare * static_cast<double>(trials_.ops_left() - least), static_cast<double>(context.schedule().size()));
+      std::max(kPassPart * static_cast<double>(trials_.ops_left() - least), static_cast<double>(context.schedule().size()));
   context.rewind(context.schedule().front());
   bool is_better = false, tried = false;
   std::vector<double> cycles;

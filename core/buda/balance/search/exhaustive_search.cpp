@@ -5,7 +5,7 @@
 #include <buda/balance/cost/cost.hpp>
 #include <buda/balance/search/rating/flow_times.hpp>
 #include <buda/balance/search/rating/queue_times.hpp>
-#include <buda/cost/epoch_change.hpp>
+#include <buda/cost/transfer_model.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -51,7 +51,7 @@ class TryAll {
         budget_(budget),
         inputs_(std::max(context.problem().microbatch, 1)),
         least_(least),
-        least_change_(std::round(cost::epoch_change_cycles(context.device(), 1))) {
+        least_change_(std::round(cost::TransferModel(context.device()).epoch_change(1))) {
     for (OpId op : context.schedule()) models_.push_back(fastest_first(context.models(op)));
   }
 
@@ -85,7 +85,7 @@ class TryAll {
       slowest = std::max(slowest, own);
     }
     const cost::PipelineTimes flow = flow_.times(end);
-    return std::round(cost::epoch_change_cycles(context_.device(), cores)) + std::max(longest, std::round(flow.first)) +
+    return std::round(cost::TransferModel(context_.device()).epoch_change(cores)) + std::max(longest, std::round(flow.first)) +
            (inputs_ - 1) * std::max(slowest, std::round(flow.interval));
   }
 

@@ -3,7 +3,7 @@
 
 #include <buda/balance/queues/queues.hpp>
 #include <buda/balance/search/rating/queue_times.hpp>
-#include <buda/cost/epoch_change.hpp>
+#include <buda/cost/transfer_model.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -15,7 +15,7 @@ namespace buda::balance {
 namespace {
 
 // Shares of the chip's cores that are planned with.
-constexpr double kShares[] = {1.0, 0.9, 0.8, 0.7, 0.55, 0.95, 0.85, 0.75, 0.62};
+constexpr double kChipParts[] = {1.0, 0.9, 0.8, 0.7, 0.55, 0.95, 0.85, 0.75, 0.62};
 // By how many times its traffic a byte in a queue counts more, where queues do not fit DRAM.
 constexpr double kQueuePrices[] = {0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 8, 32, 128};
 // An op that takes so many times what it may belongs to the next epoch.
@@ -30,7 +30,7 @@ double bytes_of(const netlist::TileShape& shape, DataFormat format, const device
 // What a choice reads from DRAM for every input holds it up; what all read counts for the epoch as well.
 RelaxedOp relaxed(const PolicyContext& context, QueueTimes& times, OpId id) {
   const OpSpec& spec = context.op(id);
-  const double rate = cost::dram_rate(context.device());
+  const double rate = cost::TransferModel(context.device()).dram_rate();
   RelaxedOp out;
   std::vector<CoreCost> choices;
   const auto models = context.models(id);
@@ -157,8 +157,9 @@ struct Plan {
 
 // Those that differ most come first.
 std::vector<Plan> plans_of(const Trials& trials, double inputs, const device::DeviceDescriptor& device) {
-  std::vector<double> rates{queue_rate(device)};
-  if (trials.estimates() && rates.front() < cost::dram_rate(device)) rates.push_back(cost::dram_rate(device));
+  const cost::TransferModel transfers(device);
+  std::vector<double> rates{transfers.queue_rate()};
+  if (trials.estimates() && rates.front() < transfers.dram_rate()) rates.push_back(transfers.dram_rate());
   std::vector<Plan> out;
   auto add = [&](double share, bool learned) {
     for (double rate : rates)
@@ -166,7 +167,7 @@ std::vector<Plan> plans_of(const Trials& trials, double inputs, const device::De
         if (goal == RelaxedGoal::interval || (inputs < kSmallMicrobatch && trials.estimates()))
           out.push_back({goal, share, rate, rate == rates.front(), learned});
   };
-  for (double share : kShares) {
+  for (double share : kChipParts) {
     add(share, false);
     if (trials.estimates()) add(share, true);
   }

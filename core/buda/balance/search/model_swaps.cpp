@@ -1,7 +1,7 @@
 // Rounds of single exchanges.
 #include <buda/balance/search/model_swaps.hpp>
 
-#include <buda/cost/epoch_change.hpp>
+#include <buda/cost/transfer_model.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -92,7 +92,8 @@ class Exchanges {
   // Each core that an epoch uses makes the change to it longer. An op with fewer of them may take so much longer at most, and must not hold
   // up the others.
   std::vector<Exchange> for_fewer_cores() {
-    const double of_core = cost::epoch_change_cycles(context_.device(), 1) - cost::epoch_change_cycles(context_.device(), 0);
+    const cost::TransferModel transfers(context_.device());
+    const double of_core = transfers.epoch_change(1) - transfers.epoch_change(0);
     const std::vector<OpId>& ops = context_.in_epoch();
     double interval = 0;
     for (OpId op : ops) interval = std::max(interval, placer_.cycles(op));

@@ -15,7 +15,7 @@ namespace {
 // First placements that are improved, the best ones: so many, if for each of them every op may be placed so often.
 constexpr std::size_t kFewestImproved = 2, kMaxImproved = 8, kPlacementsForImproved = 12;
 // Of the ops that may still be placed once the best placement is improved, the part for its cuts in other places.
-constexpr double kMovedCutsShare = 0.3;
+constexpr double kMovedCutsPart = 0.3;
 
 }  // namespace
 
@@ -59,7 +59,7 @@ void Search::improve() {
 }
 
 void Search::move_cuts(const Trial& trial) {
-  const auto most = static_cast<std::size_t>(kMovedCutsShare * static_cast<double>(trials_.ops_left()));
+  const auto most = static_cast<std::size_t>(kMovedCutsPart * static_cast<double>(trials_.ops_left()));
   add_moved_cuts(placers_.front(), trials_, runs_, trial, most, pool_);
   if (auto found = combined(pool_)) improved_.push_back(std::move(*found));
 }

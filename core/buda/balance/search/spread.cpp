@@ -5,7 +5,7 @@
 #include <buda/balance/search/moves/even_channels.hpp>
 #include <buda/balance/search/search.hpp>
 #include <buda/base/parallel.hpp>
-#include <buda/cost/epoch_change.hpp>
+#include <buda/cost/transfer_model.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -201,7 +201,7 @@ Searches searched(const PolicyContext& context, const RelaxedChip& chip, double 
 Result<Choice> spread(PolicyContext& context, const SpreadOptions& options) {
   RelaxedChip chip;
   chip.inputs_per_epoch = options.inputs_per_epoch > 0 ? options.inputs_per_epoch : static_cast<double>(context.problem().microbatch);
-  chip.cycles_per_epoch = cost::full_epoch_change_cycles(context.device());
+  chip.cycles_per_epoch = cost::TransferModel(context.device()).full_epoch_change();
   std::optional<Trial> best;
   Failure failure;
   Searches searches;

@@ -6,7 +6,7 @@
 #include <buda/balance/search/moves/relieve_links.hpp>
 #include <buda/balance/search/moves/tighten_epochs.hpp>
 #include <buda/balance/search/rating/moved_queues.hpp>
-#include <buda/cost/epoch_change.hpp>
+#include <buda/cost/transfer_model.hpp>
 
 #include <algorithm>
 #include <functional>
@@ -30,9 +30,6 @@ constexpr std::size_t kPlacedAlike = 8;
 
 // Buffers of a queue that are told from one another.
 constexpr std::int64_t kMaxBuffers = 64;
-
-// What queues move passes those links that are near the ports of DRAM: about so many links' worth at a time.
-constexpr double kLinksOfQueues = 2.5;
 
 // Bytes of the fullest bank if buffers are dealt out, the largest first, each to the bank that has least.
 double fullest_bank(std::vector<double> buffers, std::size_t banks) {
@@ -98,10 +95,6 @@ bool stand_alike(const PolicyContext& context, const Choice& choice, std::size_t
 
 }  // namespace
 
-double queue_rate(const device::DeviceDescriptor& device) {
-  return std::min(cost::dram_rate(device), kLinksOfQueues * std::max(device.cost.noc_bytes_per_cycle, 1e-9));
-}
-
 double room_of_queues(const PolicyContext& context) {
   const DramAllocator dram(context.device());
   double room = 0;
@@ -129,7 +122,7 @@ Trials::Trials(PolicyContext& context, LinkModel& links, RepeatedRuns& runs, dou
       runs_(runs),
       flow_(context, links),
       inputs_(inputs),
-      change_(cost::full_epoch_change_cycles(context.device())),
+      change_(cost::TransferModel(context.device()).full_epoch_change()),
       estimates_(context.estimates() && context.schedule().size() <= kLargestProblem) {
   const std::size_t ops = std::max<std::size_t>(context.schedule().size(), 1);
   ops_left_ = estimates_ ? std::clamp(kPlacedOps, kFewestPlacements * ops, kMaxPlacements * ops) : kFewestPlacements * ops;
@@ -149,7 +142,7 @@ RatedEpoch Trials::rated_epoch(std::size_t end) {
   const auto more = static_cast<double>(std::max(context_.problem().microbatch, 1) - 1);
   std::int64_t cores = 0;
   for (const OpId op : context_.in_epoch()) cores += context_.placed(op).model.cores();
-  const double change = std::round(cost::epoch_change_cycles(context_.device(), cores));
+  const double change = std::round(cost::TransferModel(context_.device()).epoch_change(cores));
   return {std::move(relieved.ops), change + std::max({relieved.latency, path, flow.first}) + more * interval};
 }
 

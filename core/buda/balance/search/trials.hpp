@@ -13,9 +13,6 @@
 
 namespace buda::balance {
 
-// Bytes per cycle that an epoch moves through queues: those of DRAM, or of the few links that pass what goes in and out of its ports.
-double queue_rate(const device::DeviceDescriptor& device);
-
 // Bytes that queues between epochs may have together, so that they fit DRAM beside the model's sources.
 double room_of_queues(const PolicyContext& context);
 

@@ -11,15 +11,13 @@
 namespace buda::compiler {
 namespace {
 
-constexpr double kSwitchCycles = 5000;  // of target `grid`
-
 class SimulatedTarget final : public runtime::Target {
  public:
   Result<std::unique_ptr<runtime::Device>> open(const runtime::Program& program, const device::DeviceDescriptor& device,
                                                 Host& host) override {
     timed::DeviceOptions options;
     options.check_tiles = false;
-    options.switch_cycles = kSwitchCycles;
+    options.switch_cycles.reset();
     return timed::make_device(program, device, options, host);
   }
   runtime::Needs needs() const override { return {.streams = true}; }

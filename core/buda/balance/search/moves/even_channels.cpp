@@ -14,7 +14,7 @@ namespace buda::balance {
 namespace {
 
 // Of the share of half a channel, what one buffer may have; and bytes that an epoch moves at least for it to matter.
-constexpr double kMaxShareFactor = 1.2, kSmallTransferBytes = 1e6;
+constexpr double kMaxImbalance = 1.2, kSmallTransferBytes = 1e6;
 // Models that are tried for an op.
 constexpr std::size_t kMaxTrials = 4;
 
@@ -65,7 +65,7 @@ UnevenResults uneven_results(PolicyContext& context, LinkModel& links, const Cho
     double all = 0;
     for (const MovedQueue& queue : queues) all += queue.bytes;
     if (all * std::max(context.problem().microbatch, 1) < kSmallTransferBytes) return;
-    double most_each = kMaxShareFactor * all / (channels * halves_of_channel(context.device())), most_channel = all / channels;
+    double most_each = kMaxImbalance * all / (channels * halves_of_channel(context.device())), most_channel = all / channels;
     if (which == Unevenness::holds_up) {
       most_each = std::max(most_each, slowest_op(context, links, end) / std::max(channel_cycles(1, context.device()), 1e-9));
       most_channel = all;

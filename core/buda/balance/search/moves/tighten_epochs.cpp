@@ -1,7 +1,7 @@
 // Trial placements of one epoch after the other.
 #include <buda/balance/search/moves/tighten_epochs.hpp>
 
-#include <buda/cost/epoch_change.hpp>
+#include <buda/cost/transfer_model.hpp>
 
 #include <algorithm>
 #include <numeric>
@@ -257,7 +257,7 @@ bool PacedPlacer::pack(std::size_t begin, std::size_t end, std::span<const doubl
 // What keeps up comes first, with the least share of cores and DRAM; then what is fastest.
 std::vector<const OpModel*> PacedPlacer::in_order(OpId op, double most) {
   const auto cores = static_cast<double>(context_.device().grid().volume());
-  const double bytes = std::max(most, 1.0) * cost::dram_rate(context_.device());
+  const double bytes = std::max(most, 1.0) * cost::TransferModel(context_.device()).dram_rate();
   const auto models = context_.models(op);
   const std::vector<QueueTimes::SourceReads>& reads = model_->times.source_reads(op);
   const QueueWays ways = ways_in_epoch(context_, op, end_);

@@ -6,7 +6,7 @@
 #include <buda/balance/queues/queues.hpp>
 #include <buda/balance/resources/edge.hpp>
 #include <buda/balance/resources/resources.hpp>
-#include <buda/cost/epoch_change.hpp>
+#include <buda/cost/transfer_model.hpp>
 #include <buda/overlay/traffic.hpp>
 #include <buda/pipes/noc/noc.hpp>
 #include <buda/pipes/noc/routes.hpp>
@@ -19,10 +19,11 @@
 namespace buda::balance {
 namespace {
 
-// Loads are those of the nearer networks. When pipes are made, transfers over busy links take the other network
-// (pipes::balance_networks()), which takes a quarter to a half off the busiest ones. Of the factors 1, 1.4 and 2 this one gives the plans
-// that are fastest on target `grid`.
-constexpr double kRelief = 1.4;
+// Loads are those of the nearer networks, while transfers over busy links take the other one (pipes::balance_networks()).
+double relieved_rate(const device::DeviceDescriptor& device) {
+  const cost::TransferModel transfers(device);
+  return transfers.ideal_link_rate() * transfers.parameters().network_relief;
+}
 
 using device::NocCoord;
 using netlist::MulticastAxis;
@@ -130,7 +131,8 @@ std::int64_t queue_buffers(const PolicyContext& context, OpId op, const OpModel&
 double channel_cycles(double bytes, const device::DeviceDescriptor& device) {
   // Queues are given out from the low end, so that they lie in one half of a large channel.
   const double halves = device.dram.bank_bytes > overlay::kDramHalf ? 2 : 1;
-  return halves * bytes * static_cast<double>(std::max<std::size_t>(device.dram.channels.size(), 1)) / cost::dram_rate(device);
+  return halves * bytes * static_cast<double>(std::max<std::size_t>(device.dram.channels.size(), 1)) /
+         cost::TransferModel(device).dram_rate();
 }
 
 EdgeKey key_of(const PolicyContext& context, OpId op, const OpModel& model, std::size_t input, const OpModel& producer) {
@@ -212,8 +214,7 @@ Intake IntakeBook::intake(OpId op, const OpModel& model, std::size_t end) {
   return out;
 }
 
-ChipLinks::ChipLinks(const device::DeviceDescriptor& device)
-    : device_(device), size_(device.noc), rate_(std::max(device.cost.noc_bytes_per_cycle, 1e-9) * kRelief) {
+ChipLinks::ChipLinks(const device::DeviceDescriptor& device) : device_(device), size_(device.noc), rate_(relieved_rate(device)) {
   const auto columns = static_cast<std::size_t>(size_.x);
   const auto node = [&](std::size_t n) { return NocCoord{static_cast<std::int32_t>(n % columns), static_cast<std::int32_t>(n / columns)}; };
   for (std::size_t from = 0; from < nodes(); ++from)
