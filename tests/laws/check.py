@@ -21,6 +21,7 @@ FORBIDDEN = re.compile(r"(?<![\w.>:])(?:std::)?(getenv|secure_getenv|exit|abort|
 SHARED_GLOBAL = re.compile(r"^(?:extern const|inline const|extern) std::(?!(?:string_view|array)\b)")
 # A code has one meaning, so one module gives it; these have the same meaning in two.
 GIVEN_BY_TWO_MODULES = set("CL003 CL005 GR006 GR020 IO002 IO005 IP003 PA071 RT024 SC001 TP002".split())
+LIMIT_NAME = re.compile(r"\bk(Most|Least|Few)[A-Z]\w*")
 # What moving data and kernels take are parameters of the device (share/devices), which one place reads (core/buda/cost).
 COST_CONSTANT = re.compile(r"constexpr .*\b(k\w*(?:Cycles|Rate|Bandwidth|Latency|PerCycle|Share)\w*)\s*(?:\[\])?\s*[={]")
 WITHOUT_COST_CONSTANTS = {"balance", "cost", "sim", "timed"}
@@ -115,6 +116,8 @@ def check_file(root, path, problems):
             problems.append(f"{path}:{number}: a global with a constructor in a header; make it a function")
         if module_of(path) in WITHOUT_COST_CONSTANTS and (match := COST_CONSTANT.search(line)):
             problems.append(f"{path}:{number}: {match[1]} is a parameter of the device: share/devices and cost::TransferModel have those")
+        if match := LIMIT_NAME.search(line):
+            problems.append(f"{path}:{number}: {match[0]}: limits are called kMax… and kMin…")
         if match := FORBIDDEN.search(line):
             problems.append(f"{path}:{number}: {match.group().strip()} below tool_main")
 

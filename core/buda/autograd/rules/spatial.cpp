@@ -79,7 +79,7 @@ void weights_gradient(Backward& b, const Window& window) {
 // What a transposed convolution has to add behind the last window so that its result is as large as x.
 Dims output_padding(const Window& window, std::size_t rank) {
   Dims out;
-  for (std::size_t i = ops::kMostSpatialAxes - rank; i < ops::kMostSpatialAxes; ++i) {
+  for (std::size_t i = ops::kMaxSpatialAxes - rank; i < ops::kMaxSpatialAxes; ++i) {
     const ops::WindowAxis& a = window.axes[i];
     out.push_back(a.in - ((a.out - 1) * a.stride + (a.kernel - 1) * a.dilation + 1 - a.before - a.after));
   }
