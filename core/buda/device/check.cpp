@@ -109,11 +109,11 @@ class Checker {
     require(d_.cost.clock_ghz > 0 && d_.cost.noc_bytes_per_cycle > 0 && d_.cost.dram_channel_gbs > 0, "DV014",
             "'cost' needs clock_ghz, noc_bytes_per_cycle and dram_channel_gbs above 0");
     const TransferParameters& t = d_.cost.transfers;
-    require(
-        t.link_rate > 0 && t.interface_rate > 0 && t.stream_share > 0 && t.shared_stream_share > 0 && t.network_relief > 0 &&
-            t.links_of_queues > 0,
-        "DV014",
-        "'cost.transfers' needs link_rate, interface_rate, stream_share, shared_stream_share, network_relief and links_of_queues above 0");
+    require(t.link_rate > 0 && t.interface_rate > 0 && t.stream_share > 0 && t.shared_stream_share > 0 && t.network_relief > 0 &&
+                t.links_of_queues > 0,
+            "DV014",
+            "'cost.transfers' needs link_rate, interface_rate, stream_share, shared_stream_share, network_relief and links_of_queues above "
+            "0; 'base: n150' has them");
     for (const double cycles : {t.latency_cycles, t.hop_cycles, t.memory_cycles, t.ethernet_cycles, t.pcie_cycles, t.epoch_switch_cycles,
                                 t.kernel_bytes, t.epoch_start_cycles})
       require(cycles >= 0, "DV014", cat("'cost.transfers' has ", cycles, "; cycles and bytes are at least 0"));

@@ -95,7 +95,7 @@ TEST(SelectionMatrix, BadEntriesAndShapesAreErrors) {
   EXPECT_THAT(message(picker(2, 32, {{1, 0, -1}}), 2), HasSubstr("names row -1"));
   EXPECT_THAT(message(picker(2, 32, {}), 0), HasSubstr("is no matrix of 0 slices"));
   const Tensor picks = picker(2, 32, {}), narrow(Shape{1, 1, 2, 16}, std::vector<float>(32, 1.0f));
-  EXPECT_THAT(message(picks, 2, &narrow), HasSubstr("is no matrix of 2 slices"));
+  EXPECT_THAT(message(picks, 2, &narrow), HasSubstr("is not a matrix of 2 slices"));
 }
 
 }  // namespace

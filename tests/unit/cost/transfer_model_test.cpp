@@ -6,7 +6,7 @@
 namespace buda::cost {
 namespace {
 
-device::DeviceDescriptor small_device() {
+device::DeviceDescriptor two_by_three() {
   device::DeviceDescriptor out;
   out.workers = {{1, 2}, {1, 2, 3}};
   out.dram.channels.resize(2);
@@ -28,7 +28,7 @@ device::DeviceDescriptor small_device() {
 }
 
 TEST(TransferModel, HasRatesInBytesPerCycle) {
-  const device::DeviceDescriptor device = small_device();
+  const device::DeviceDescriptor device = two_by_three();
   const TransferModel model(device);
   EXPECT_EQ(model.channel_rate(), 10);
   EXPECT_EQ(model.dram_rate(), 20);
@@ -40,7 +40,7 @@ TEST(TransferModel, HasRatesInBytesPerCycle) {
 }
 
 TEST(TransferModel, HasLatenciesByLinks) {
-  const device::DeviceDescriptor device = small_device();
+  const device::DeviceDescriptor device = two_by_three();
   const TransferModel model(device);
   EXPECT_EQ(model.send_latency(3), 35 + 27);
   EXPECT_EQ(model.request_latency(3), 70 + 54);
@@ -48,7 +48,7 @@ TEST(TransferModel, HasLatenciesByLinks) {
 }
 
 TEST(TransferModel, LoadsKernelsAndProgramsThroughAllChannels) {
-  const device::DeviceDescriptor device = small_device();
+  const device::DeviceDescriptor device = two_by_three();
   const TransferModel model(device);
   EXPECT_EQ(model.epoch_change(0), 5000);
   EXPECT_EQ(model.epoch_change(1), 5200);
@@ -58,7 +58,7 @@ TEST(TransferModel, LoadsKernelsAndProgramsThroughAllChannels) {
 }
 
 TEST(TransferModel, DiffersWithTheDevice) {
-  device::DeviceDescriptor other = small_device();
+  device::DeviceDescriptor other = two_by_three();
   other.cost.transfers.hop_cycles = 18;
   other.cost.transfers.epoch_switch_cycles = 100;
   other.dram.channels.resize(4);

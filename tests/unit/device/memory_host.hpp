@@ -33,6 +33,7 @@ dest: {tiles_16bit: 8, tiles_32bit: 4}
 formats: [Float16_b, Bfp8_b]
 streams: {per_core: 64, max_fan_out: 16}
 cost: {clock_ghz: 1.5, noc_bytes_per_cycle: 32, dram_channel_gbs: 10,
+  transfers: {link_rate: 30, interface_rate: 28, stream_share: 0.5, shared_stream_share: 0.7, network_relief: 1.4, links_of_queues: 2.5},
   kernels: [{op: exp, format: Bfp8_b, math: {tile: 20}, origin: {source: a guess}},
     {op: exp, variant: approx, format: Bfp8_b, math: {tile: 5}, origin: {source: exp.csv, rows: 3, error: {mean: 1, p90: 2}}}]}
 )";

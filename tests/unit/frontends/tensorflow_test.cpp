@@ -167,8 +167,8 @@ TEST_F(TensorFlow, EveryUnsupportedOperatorIsReportedAtOnce) {
       refused(placeholder("x", {1, 2}) + node("Frobnicate", "f", {"x"}) + node("Relu", "r", {"f"}) + node("RandomUniform", "g", {"r"}) +
               node("Frobnicate", "h", {"g"})),
       "GF030 the model uses 2 operators that are not supported\n"
-      "  note: op type Frobnicate: not read yet: end the model before it with --set frontend.tensorflow.outputs=NAMES, or start it behind "
-      "with --set frontend.tensorflow.inputs=NAMES and --input-shape; used by 2 nodes: f, h\n"
+      "  note: op type Frobnicate: not read yet: end the model before it with --set frontend.tensorflow.outputs=NAMES, or start it after "
+      "that with --set frontend.tensorflow.inputs=NAMES and --input-shape; used by 2 nodes: f, h\n"
       "  note: op type RandomUniform: its result is random, while a compiled model gives the same result for the same input; export the "
       "model for inference; used by 1 node: g\n");
 }

@@ -124,7 +124,7 @@ INSTANTIATE_TEST_SUITE_P(
         Breach{"NL313", "too few bits", {{"intermed_df: Float16_b", "intermed_df: Bfp4_b"}}},
         Breach{"NL314", "needs a broadcast", {{kAttributes, "attributes: {m_k: 2, u_kt: 2, kernel_broadcast: {input_1: 2}}"}}},
         Breach{"NL315",
-               "no multiple of its block of 2",
+               "not a multiple of its block of 2",
                {{kAttributes, "input_1_tms: [broadcast: {r: 1}], attributes: {m_k: 2, u_kt: 2, kernel_broadcast: {input_1: 3}}"}}},
         Breach{"NL317",
                "takes ublock_order r",
