@@ -93,7 +93,7 @@ TEST(SelectionMatrix, BadEntriesAndShapesAreErrors) {
   EXPECT_EQ(message(picker(2, 32, {{0, 0, 33}}), 2), "its selection matrix names row 33, and the other operand has 32");
   EXPECT_THAT(message(picker(2, 32, {{1, 0, 33}}), 2), HasSubstr("names row 33"));
   EXPECT_THAT(message(picker(2, 32, {{1, 0, -1}}), 2), HasSubstr("names row -1"));
-  EXPECT_THAT(message(picker(2, 32, {}), 0), HasSubstr("is no matrix of 0 slices"));
+  EXPECT_THAT(message(picker(2, 32, {}), 0), HasSubstr("is not a matrix of 0 slices"));
   const Tensor picks = picker(2, 32, {}), narrow(Shape{1, 1, 2, 16}, std::vector<float>(32, 1.0f));
   EXPECT_THAT(message(picks, 2, &narrow), HasSubstr("is not a matrix of 2 slices"));
 }

@@ -192,7 +192,7 @@ TEST_F(BadOnnx, CyclesAndValuesThatNobodyComputes) {
   m.output("c").output("d");
   expect_refused(m.bytes(),
                  {"ON033 node 'one' (op type Add, domain ai.onnx, opset 13): its input 'b' is computed by 'two', which does not precede it",
-                  "ON033 node 'three' (op type Add, domain ai.onnx, opset 13): its input 'nowhere' is computed by no node",
+                  "ON033 node 'three' (op type Add, domain ai.onnx, opset 13): its input 'nowhere' is neither computed by a node",
                   "ON034 output 'd' is computed by no node"});
   OnnxModel twice;
   twice.input("x", {2});
