@@ -39,6 +39,15 @@ std::string chain_of(const Recipe& recipe) {
   return join(ops, " > ");
 }
 
+// Where an op is: on the chip, on the host, or on the host only since its neighbours are. The compiler tells the first op of each kind that
+// it sends there; so an op of which it told nothing is taken along where it told nothing of another one of its kind either.
+std::string place_of(const Recipe& recipe, const Compiled& model, std::size_t step) {
+  if (!model.host_nodes.contains(node_name(step))) return "chip";
+  for (std::size_t i = 0; i < recipe.steps.size(); ++i)
+    if (recipe.steps[i].op == recipe.steps[step].op && model.notes.contains(node_name(i))) return "host";
+  return "along";
+}
+
 }  // namespace
 
 Recipe recipe_of(Suite suite, std::uint64_t seed) { return suite == Suite::integers ? integer_recipe(seed) : special_recipe(seed); }
@@ -120,12 +129,15 @@ void Judge::count_places(const Recipe& recipe, const Compiled& model, const Chip
     };
     const bool floats = has_float(step.results) ||
                         std::any_of(step.inputs.begin(), step.inputs.end(), [&](Port p) { return is_float(recipe.value(p).dtype()); });
-    const bool on_host = model.host_nodes.contains(node_name(i));
+    const std::string place = place_of(recipe, model, i);
     const int bits = bits_of_step(recipe, intervals, i);
-    ++verdict.counts[cat("place|", chip.name, "|", step.op, floats ? " of floats" : "", "|b", bits, "|", on_host ? "host" : "chip")];
-    if (!on_host || floats || bits > options_.host_bits) continue;
+    ++verdict.counts[cat("place|", chip.name, "|", step.op, floats ? " of floats" : "", "|b", bits, "|", place)];
+    if (place == "chip" || floats || bits > options_.host_bits) continue;
     const auto note = model.notes.find(node_name(i));
-    ++verdict.counts[cat("host|", chip.name, "|b", bits, "|", step.op, "|", note == model.notes.end() ? "taken along" : note->second)];
+    ++verdict.counts[cat("host|", chip.name, "|b", bits, "|", step.op, "|",
+                         note != model.notes.end() ? note->second
+                         : place == "along"        ? "taken along"
+                                                   : "as another one")];
   }
 }
 

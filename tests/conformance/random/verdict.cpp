@@ -104,8 +104,10 @@ std::string finding_table(const std::vector<Verdict>& verdicts) {
 }
 
 std::string placement_table(const Counts& counts) {
-  // By device, op and range: chip, host.
-  using Places = std::pair<std::int64_t, std::int64_t>;
+  // By device, op and range.
+  struct Places {
+    std::int64_t chip = 0, host = 0, along = 0;
+  };
   static const std::vector<std::string> kRanges = {"b8", "b11", "b16", "b24", "b31", "b63"};
   std::map<std::pair<std::string, std::string>, std::map<std::string, Places>> places;
   for (const auto& [name, count] : counts) {
@@ -114,14 +116,15 @@ std::string placement_table(const Counts& counts) {
     const std::string all = parts[2].ends_with(" of floats") ? "all of floats" : "all";
     for (const std::string& op : {parts[2], all}) {
       Places& place = places[{parts[1], op}][parts[3]];
-      (parts[4] == "chip" ? place.first : place.second) += count;
+      (parts[4] == "chip" ? place.chip : parts[4] == "host" ? place.host : place.along) += count;
     }
   }
   std::vector<std::vector<std::string>> rows = {{"device", "op"}};
-  for (const std::string& range : kRanges) rows[0].push_back(cat(range, " chip/host"));
+  for (const std::string& range : kRanges) rows[0].push_back(cat(range, " chip/host/along"));
   for (auto& [key, ranges] : places) {
     rows.push_back({key.first, key.second});
-    for (const std::string& range : kRanges) rows.back().push_back(cat(ranges[range].first, "/", ranges[range].second));
+    for (const std::string& range : kRanges)
+      rows.back().push_back(cat(ranges[range].chip, "/", ranges[range].host, "/", ranges[range].along));
   }
   return table_text(rows);
 }

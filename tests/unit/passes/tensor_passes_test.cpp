@@ -53,6 +53,17 @@ TEST(ConstantFolding, OfConstantsIsAConstant) {
   EXPECT_FLOAT_EQ(c.value->tensor.as<float>()[1], 2.7182818f);
 }
 
+TEST(ConstantFolding, ComputesEveryResult) {
+  Builder b("g");
+  const ValueRef top = b.op("topk", {b.constant(f32({2, 3}, {1, 3, 2, 4, 6, 5}))}, {{"k", std::int64_t{2}}});
+  b.output("y", b.add(b.input("x", {2, 2}), top));
+  b.output("places", ValueRef(top.node, 1));
+  Graph graph = finished(b);
+  Bench bench;
+  expect_equivalence(graph, bench, {&kConstantFolding});
+  for (const NodeId id : graph.ids()) EXPECT_NE(graph.node(id).op(), "topk");
+}
+
 TEST(ConstantFolding, KeepsFilesSmall) {
   Builder b("g");
   auto row = b.parameter("row", varied({1000}));

@@ -18,6 +18,7 @@
 // The pass comes before decompositions, which make several ops of one of integers and no longer tell what was exact in it. Without a
 // fallback to the host an op that would need it is an error.
 #include <buda/passes/integers/digit_parts.hpp>
+#include <buda/passes/integers/room.hpp>
 #include <buda/passes/integers/step.hpp>
 #include <buda/passes/pipeline/standard_passes.hpp>
 
@@ -30,6 +31,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 
 namespace buda::passes {
@@ -57,6 +59,23 @@ bool has_integers(const Graph& graph, const Node& n) {
   auto is_whole = [](DType t) { return !is_float(t); };
   return std::any_of(n.outputs.begin(), n.outputs.end(), [&](const graph::ValueType& t) { return is_whole(t.dtype); }) ||
          std::any_of(n.inputs().begin(), n.inputs().end(), [&](const graph::Edge& e) { return is_whole(graph.type(e.source)->dtype); });
+}
+
+// Of ops that read or write whole rows in Float32: whether cores have no room for those of an integer. Sums pass a row by, and places are
+// found by rules of their own.
+bool has_row_without_room(const Graph& graph, const Node& n) {
+  static const std::set<std::string_view> ops = [] {
+    std::set<std::string_view> out = {"reduce_max", "reduce_min"};
+    for (const auto* list : {&elementwise_integer_rules(), &bit_integer_rules(), &division_integer_rules(), &movement_integer_rules()})
+      for (const NamedIntegerRule& named : *list) out.insert(named.op);
+    return out;
+  }();
+  if (!ops.contains(n.op())) return false;
+  auto lacks_room = [](const graph::ValueType& t) {
+    return is_integer(t.dtype) && t.shape.rank() > 0 && !can_hold_row(t.shape[t.shape.rank() - 1]);
+  };
+  return std::any_of(n.outputs.begin(), n.outputs.end(), lacks_room) ||
+         std::any_of(n.inputs().begin(), n.inputs().end(), [&](const graph::Edge& e) { return lacks_room(*graph.type(e.source)); });
 }
 
 // Ops whose integers are those of quantised models, which have passes and options of their own.
@@ -120,6 +139,13 @@ class ExactIntegers {
     const bool given = graph::on_host(graph_.node(id));
     if (given) return success();
     Diagnostic note = about(id);
+    if (has_row_without_room(graph_, graph_.node(id))) {
+      note.message = kNoRoomForRow;
+      note.hint.clear();
+      ++report_.rewrites;
+      send(id, note);
+      return success();
+    }
     const Exactness what = rule == integer_rules().end() ? any_other_op(step) : rule->second(step);
     BUDA_TRY(step.finish());
     if (what == Exactness::stays) return success();

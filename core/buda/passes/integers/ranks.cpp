@@ -22,25 +22,30 @@ constexpr std::int64_t kMaxTiles = 2048, kMaxHeldInOrder = 96, kMaxHeld = 48, kM
 struct Lines {
   Shape shape;  // of x
   std::size_t axis = 0;
-  std::int64_t size = 0, count = 0;
+  std::int64_t size = 0, given = 0;
+  std::int64_t count = 0;  // with lines of zeros behind, where that lets rows of cores share them
 
   explicit Lines(const IntegerStep& s)
       : shape(s.type(0).shape),
         axis(*shape.axis(s.attrs().integer("dim"))),
         size(shape[axis]),
-        count(elements_of(shape) / std::max<std::int64_t>(size, 1)) {}
+        given(elements_of(shape) / std::max<std::int64_t>(size, 1)),
+        count(given > kRowsOfCores ? align_up<std::int64_t>(given, kRowsOfCores) : given) {}
 
   bool is_last() const { return axis + 1 == shape.rank(); }
 
   ValueRef of(ops::Builder& b, ValueRef x) const {
     if (!is_last()) x = b.op("transpose", {x}, {{"perm", order()}});
-    return b.reshape(x, Shape{count, size});
+    x = b.reshape(x, Shape{given, size});
+    if (count == given) return x;
+    return b.pad(x, {0, 0}, {count - given, 0});
   }
   // Lines of k elements at their place in the result.
   ValueRef back(ops::Builder& b, ValueRef x, std::int64_t k) const {
     std::vector<std::int64_t> sizes(shape.begin(), shape.end());
     sizes.erase(sizes.begin() + static_cast<std::ptrdiff_t>(axis));
     sizes.push_back(k);
+    if (count != given) x = b.slice(x, 0, 0, given);
     x = b.reshape(x, Shape(sizes));
     if (is_last()) return x;
     std::vector<std::int64_t> perm(shape.rank());

@@ -176,10 +176,11 @@ std::int64_t whole_bound(double bound, bool upwards) {
 Exactness bounded(IntegerStep& s, std::int64_t least, std::int64_t most) {
   const IntegerRange given = s.range(0), range = smaller(larger(given, {least, least}), {most, most});
   const bool lower = least > given.least, upper = most < given.most;
-  const std::int64_t size = s.is_factor(0) ? s.limits().factor : s.limits().whole();
-  const auto can_be_bound = [&](bool needed, std::int64_t bound) { return !needed || IntegerRange{bound, bound}.within(size); };
-  if (!s.can_split(0) || !can_be_bound(lower, least) || !can_be_bound(upper, most)) return s.host(range);
-  if (s.is_factor(0)) {
+  const auto bounds_within = [&](std::int64_t size) {
+    return (!lower || IntegerRange{least, least}.within(size)) && (!upper || IntegerRange{most, most}.within(size));
+  };
+  if (!s.can_split(0) || !bounds_within(s.limits().whole())) return s.host(range);
+  if (s.is_factor(0) && bounds_within(s.limits().factor)) {
     const DType type = s.result().dtype;
     return s.by_value(range, [&](ops::Builder& b) {
       ValueRef x = s.in(0);

@@ -67,6 +67,23 @@ bool is_crowded(const IntegerStep& s) {
   return lines * ((x[*axis] + kTile - 1) / kTile) > (is_small ? kMaxTurned : kMaxHeldAtOnce);
 }
 
+// The op with each digit of one operand, which it puts into its result as it is.
+Exactness by_digits_of(IntegerStep& s, std::size_t input, const IntegerRange& range) {
+  const std::string op = s.node().op();
+  const graph::AttrMap attrs = s.node().attrs;
+  const std::vector<Edge> operands = s.node().inputs();
+  return s.by_digits(range, [&](ops::Builder& b, DigitBuilder&) {
+    const Digits x = s.split(input, b);
+    auto of = [&](ValueRef digit) {
+      std::vector<Edge> inputs = operands;
+      inputs[input] = digit;
+      return b.op(op, inputs, attrs);
+    };
+    const ValueRef high = of(x.high);
+    return Digits{high, of(x.low)};
+  });
+}
+
 // Numbers that a product with ones and zeros takes: exact integers, or floats.
 bool movable(const IntegerStep& s, std::size_t input) { return !s.is_whole(input) || s.is_factor(input); }
 
@@ -83,14 +100,7 @@ Exactness taken(IntegerStep& s, const std::vector<std::int64_t>& sizes, bool in_
   if (is_large) return movable(s, 0) ? kept(s, range) : s.host(range);
   if (!movable(s, 0) && !s.can_split(0)) return s.host(range);
   if (!comparable_index(s, 1, sizes, in_row)) return given_up(s, range);
-  if (movable(s, 0)) return kept(s, range);
-  const graph::AttrMap attrs = s.node().attrs;
-  const Edge index = s.node().inputs()[1];
-  return s.by_digits(range, [&](ops::Builder& b, DigitBuilder&) {
-    const Digits x = s.split(0, b);
-    const ValueRef high = b.op(s.node().op(), {x.high, index}, attrs);
-    return Digits{high, b.op(s.node().op(), {x.low, index}, attrs)};
-  });
+  return movable(s, 0) ? kept(s, range) : by_digits_of(s, 0, range);
 }
 
 std::int64_t size_along(const IntegerStep& s) {
@@ -271,10 +281,11 @@ Exactness one_hot(IntegerStep& s) {
   if (!s.is_whole(0)) return Exactness::host;
   const std::int64_t depth = s.attrs().integer("depth");
   const IntegerRange range = s.is_whole(1) ? s.range(1) : IntegerRange{};
-  if (!movable(s, 1)) return s.host(range);
+  if (!movable(s, 1) && !s.can_split(1)) return s.host(range);
+  auto of_values = [&] { return movable(s, 1) ? kept(s, range) : by_digits_of(s, 1, range); };
   // An index beyond the depth gives no hit, so that the sum with the depth must be exact for all of them.
   const bool direct = s.is_operand(0) && (s.range(0) + IntegerRange{depth, depth}).within(s.limits().factor);
-  if (direct) return kept(s, range);
+  if (direct) return of_values();
   if (!s.can_split(0) || !(s.range(0) + IntegerRange{depth, depth}).within(s.limits().whole())) return given_up(s, range);
   s.set_digits(0, [&](ops::Builder& b, DigitBuilder& d) {
     const Digits index = s.split(0, b);
@@ -284,7 +295,7 @@ Exactness one_hot(IntegerStep& s) {
     const Digits from_front = d.sum(index, length);
     return d.chosen(below, from_front, index);
   });
-  return kept(s, range);
+  return of_values();
 }
 
 Exactness lengths(IntegerStep& s) {
@@ -446,7 +457,7 @@ Exactness topk(IntegerStep& s) {
   s.say(s.range(0));
   if (n < 1 || n > s.limits().moved() || k < 1 || !s.can_split(0)) return Exactness::host;
   if (k > kMaxTopInTurn && has_room_for_ranks(s)) return top_by_ranks(s);
-  if (k > kMaxTop) return Exactness::host;
+  if (k > kMaxTop) return s.host(s.range(0), "since there is no room to compare so many elements with each other");
   return s.by_pair(s.range(0), places, [&](ops::Builder& b, DigitBuilder& d) { return largest_integers(b, d, s); });
 }
 

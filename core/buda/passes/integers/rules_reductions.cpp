@@ -1,4 +1,6 @@
 // Rules for sums and extremes of many integers.
+#include <buda/passes/integers/lines.hpp>
+#include <buda/passes/integers/room.hpp>
 #include <buda/passes/integers/step.hpp>
 
 #include <algorithm>
@@ -162,6 +164,20 @@ Exactness reduced_product(IntegerStep& s) {
   return s.stays(range);
 }
 
+// Along an axis in front of the last two each matrix is moved by itself, as a whole of Float32.
+bool has_room_for_matrices(const IntegerStep& s) {
+  const Shape& shape = s.type(0).shape;
+  if (shape.rank() < 3) return true;
+  std::int64_t matrices = 1;
+  for (std::size_t i = 0; i + 2 < shape.rank(); ++i) matrices *= shape[i];
+  const auto& dims = s.attrs().integers("dims");
+  const bool is_along_them = std::any_of(dims.begin(), dims.end(), [&](std::int64_t d) {
+    const auto axis = shape.axis(d);
+    return axis && *axis + 2 < shape.rank();
+  });
+  return !is_along_them || have_room(matrices);
+}
+
 // The largest high digit, and the largest low one of those that have it.
 template <bool is_smallest>
 Exactness reduced_extreme(IntegerStep& s) {
@@ -169,6 +185,7 @@ Exactness reduced_extreme(IntegerStep& s) {
   const IntegerRange range = s.range(0);
   if (s.is_moved(0)) return s.stays(range);
   if (!s.can_split(0)) return s.host(range);
+  if (!has_room_for_matrices(s)) return s.host(range, kNoRoomForLines);
   const std::vector<std::int64_t> dims = s.attrs().integers("dims");
   const Shape shape = s.result().shape;
   return s.by_digits(range, [&](ops::Builder& b, DigitBuilder& d) {

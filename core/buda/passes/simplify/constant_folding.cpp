@@ -35,15 +35,40 @@ bool feeds_weights_of_convolution(const Graph& graph, const Node& n, const ops::
 }
 
 bool may_fold(const Graph& graph, const Node& n, const ops::Registry& registry) {
-  if (!n.is_op() || n.outputs.size() != 1 || n.op() == "dropout") return false;
+  if (!n.is_op() || n.outputs.empty() || n.op() == "dropout") return false;
   std::int64_t given = 0;
   for (const Edge& edge : n.inputs()) {
     const Tensor* value = value_of(graph, edge);
     if (value == nullptr) return false;
     given += static_cast<std::int64_t>(value->bytes().size());
   }
-  auto result = tensor_bytes(n.outputs[0].dtype, n.outputs[0].shape);
-  return result && (*result <= std::max(given, kAlwaysSmallEnough) || feeds_weights_of_convolution(graph, n, registry));
+  std::int64_t made = 0;
+  for (const graph::ValueType& type : n.outputs) {
+    const auto bytes = tensor_bytes(type.dtype, type.shape);
+    if (!bytes) return false;
+    made += *bytes;
+  }
+  return made <= std::max(given, kAlwaysSmallEnough) || feeds_weights_of_convolution(graph, n, registry);
+}
+
+// Constants, or parameters, in place of a node's results. Of several results those get one that somebody reads.
+void replace_by_values(Graph& graph, NodeId id, std::vector<Tensor> results, bool parameter) {
+  graph::GraphEditor editor(graph, id);
+  auto value_for = [&](Tensor& tensor) {
+    const NodeId value = editor.add_constant("value", std::move(tensor));
+    if (parameter) graph.set_op(value, std::string(graph::kParameterOp));
+    return value;
+  };
+  if (results.size() == 1) {
+    std::string name = graph.node(id).name();
+    const NodeId value = value_for(results[0]);
+    editor.replace(id, value);
+    graph.rename(value, std::move(name));
+    return;
+  }
+  for (std::uint32_t port = 0; port < results.size(); ++port)
+    if (const graph::ValueRef result(id, port); !graph.users(result).empty()) graph.replace_uses(result, value_for(results[port]));
+  editor.erase_unused(id);
 }
 
 Result<PassReport> constant_folding(Graph& graph, PassContext& context) {
@@ -64,12 +89,7 @@ Result<PassReport> constant_folding(Graph& graph, PassContext& context) {
     auto results = ops::evaluate_node(n, graph.level, inputs, options);
     if (!results) continue;  // it fails when the model runs, too, and is reported then
     if (!context.rewrites.allow(kConstantFolding.name, n)) continue;
-    std::string name = n.name();
-    graph::GraphEditor editor(graph, id);
-    NodeId value = editor.add_constant("value", std::move((*results)[0]));
-    if (parameter) graph.set_op(value, std::string(graph::kParameterOp));
-    editor.replace(id, value);
-    graph.rename(value, std::move(name));
+    replace_by_values(graph, id, std::move(*results), parameter);
     ++report.rewrites;
   }
   return report;
