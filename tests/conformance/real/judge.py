@@ -7,7 +7,7 @@ Needs node, the packages that package-lock.json names in DIR/real/node_modules (
 and espeak-ng. models.json has a row for each model: "package" and "file", the "part" of a packed file, "inputs" by name (recipes.py),
 "constant": inputs that determine shapes or branches and become --value, "options" of the importer. Results are kept in DIR/real/models/NAME until
 the row, the model or the tools change. With --models only those models are run, whose names match, and the page is printed instead of written.
---seconds limits each call of a tool. --check ends with 1 if the page differs from what would be written, times aside.
+--seconds limits each call of a tool, and a sixth of what --accuracy may take. --check ends with 1 if the page differs from what would be written, times aside.
 """
 import argparse
 import dataclasses
@@ -29,6 +29,8 @@ import reference
 import toolchain
 
 HERE = pathlib.Path(__file__).resolve().parent
+JUDGED = ("exact", "bits")  # the modes in which a model should be right, whatever its formats
+TRIALS = 6  # times the limit of a call: --accuracy compiles and runs the model many times
 
 
 @dataclasses.dataclass
@@ -111,17 +113,30 @@ def options_of(row, described, inputs, folder):
     return options + row.get("options", [])
 
 
+def raise_accuracy(tools, folder, seconds, model, options, run):
+    """What --accuracy makes of the model: the result in the mode that is wrong, if one is; or why no formats are enough."""
+    more = ["--accuracy", str(measure.LEAST_CORRELATION), "--calibrate", "inputs.npz", "--expect", "wanted.npz"]
+    compiled = toolchain.compile_model(tools, folder, TRIALS * seconds, model.name, "raised.tti", "n150", options + more)
+    if compiled.message:
+        return refused(compiled)
+    results = [run("raised.tti", "--set", f"target.golden.mode={mode}") for mode in JUDGED]
+    return next((result for result in results if not result.get("right")), results[-1])
+
+
 def run_ways(tools, folder, seconds, model, options, inputs, expected):
-    """By way: what came of it; and the time of compiling for n150."""
+    """By way: what came of it; and the time of compiling for n150. With --accuracy only what is wrong without it is compiled."""
     imported, names, outputs = toolchain.read_graph(tools, folder, seconds, model.name, options)
     if imported.message:
         return {way: refused(imported) for way, _ in page.COLUMNS}, None
     np.savez(folder / "inputs.npz", **toolchain.rename(inputs, names))
+    np.savez(folder / "wanted.npz", **toolchain.rename(expected, outputs))
     run = lambda product, *more: judged(toolchain.run(tools, folder, seconds, product, outputs, *more), expected)
     ways = {"bfloat16": run("model.graph.json", "--formats", "bfloat16")}
     compiled = toolchain.compile_model(tools, folder, seconds, model.name, "n150.tti", "n150", options)
     for mode in toolchain.MODES:
         ways[mode] = refused(compiled) if compiled.message else run("n150.tti", "--set", f"target.golden.mode={mode}")
+    if any(ways[mode].get("right") is False for mode in JUDGED):
+        ways["accuracy"] = raise_accuracy(tools, folder, seconds, model, options, run)
     other = toolchain.compile_model(tools, folder, seconds, model.name, "e150.tti", "e150", options)
     ways["e150"] = refused(other) if other.message else run("e150.tti")
     return ways, None if compiled.message else compiled.seconds

@@ -10,13 +10,15 @@ are in another one, too, and those that no reference here runs: the face mesh wi
 - *default*: `buda compile` for n150 without options, `buda run` in the default mode of [target golden](../plugins/golden.md), `exact`; *bits*: with `--set target.golden.mode=bits`; *fp32*: with `--set target.golden.mode=fp32`.
 - *bfloat16*: the imported graph on target `cpu` with `--formats bfloat16`: each op's result is rounded to bfloat16, sums are in fp32. It is what a format of 16 bits costs by itself.
 - *e150*: as *default*, for e150.
+- *`--accuracy`*: of models that are wrong by default or in bits, compiled for n150 with `--accuracy 0.99`, `--calibrate` with these inputs, and `--expect` with what the reference gives ([accuracy](../tools/optimizer.md#accuracy)). The cell is that of *bits*, or of *default* if that is
+  wrong. If no formats are enough, the last table says how near they come.
 - A cell has the least correlation of the model's outputs with the reference (of those of at least 64 elements, if there are any; `-` where none is defined, as of single numbers), and the largest error of an element as a part of the largest
   expected one of its output. **Bold** is wrong: an output with a correlation below 0.99; one of fewer than 64 elements, or a constant one, with an error above 0.02 of the largest expected element plus 0.001, or whose largest
   element of a row is another one although the two largest differ by more than that; or an integer that differs.
 - *compile* is the time of `buda compile` for n150 in seconds, on the machine that wrote the page; checks of the page leave it out.
 """
 
-COLUMNS = (("exact", "default"), ("bits", "bits"), ("fp32", "fp32"), ("bfloat16", "bfloat16"), ("e150", "e150"))
+COLUMNS = (("exact", "default"), ("bits", "bits"), ("fp32", "fp32"), ("bfloat16", "bfloat16"), ("e150", "e150"), ("accuracy", "`--accuracy`"))
 
 
 def percent(error):
@@ -82,7 +84,7 @@ def refusals(rows, results):
             if "refused" in result:
                 by_message.setdefault((result["refused"], result.get("hint") or "-"), []).append(title)
         for (message, hint), ways in by_message.items():
-            concerned = "all" if len(ways) == len(COLUMNS) else ", ".join(ways)
+            concerned = "all" if len(ways) == len(results[row["name"]]["ways"]) else ", ".join(ways)
             lines.append(f"| {row['name']} | {concerned} | {clean(message)} | {clean(hint)} |")
     return ["| model | where | message | hint |", "|---|---|---|---|", *lines] if lines else ["Nothing is."]
 

@@ -155,7 +155,7 @@ class Page(unittest.TestCase):
     right = {"correlation": 0.99999, "error": 0.00001, "right": True}
 
     def result(self, seconds, **other):
-        return {"one": {"ways": {way: self.right for way, _ in page.COLUMNS} | other, "compile": seconds}}
+        return {"one": {"ways": {way: self.right for way, _ in page.COLUMNS if way != "accuracy"} | other, "compile": seconds}}
 
     def write(self, results):
         return page.write([self.row], results, {"onnxruntime": "1", "tflite": "2", "tfjs": "3"})
@@ -177,12 +177,23 @@ class Page(unittest.TestCase):
         no = {"refused": "too | large", "code": "BL011", "hint": None}
         written = self.write(self.result(None, exact=no, bits=no, fp32=no))
         self.assertIn("| one | default, bits, fp32 | too \\| large | - |", written)
-        self.assertIn("| refused | 1 | 1 | 1 | 0 | 0 |", written)
+        self.assertIn("| refused | 1 | 1 | 1 | 0 | 0 | 0 |", written)
+
+    def test_what_all_ways_refuse(self):
+        no = {"refused": "unknown", "code": "ON001", "hint": "export"}
+        self.assertIn("| one | all | unknown | export |", self.write({"one": {"ways": {way: no for way, _ in page.COLUMNS if way != "accuracy"}}}))
+
+    def test_what_needs_no_accuracy_has_none(self):
+        wrong, short = self.right | {"right": False}, {"refused": "0.98 is reached", "code": "OZ022", "hint": None}
+        self.assertIn("| 1.0000, < 0.01 % | - | 1.0 |", self.write(self.result(1.0)))
+        written = self.write(self.result(1.0, exact=wrong, accuracy=short))
+        self.assertIn("| refused: OZ022 | 1.0 |", written)
+        self.assertIn("| one | `--accuracy` | 0.98 is reached | - |", written)
 
     def test_what_is_lost_beyond_bfloat16_is_counted(self):
         wrong = self.right | {"right": False}
-        self.assertIn("| wrong, although *bfloat16* is right | 1 | 0 | 0 | 0 | 1 |", self.write(self.result(1.0, exact=wrong, e150=wrong)))
-        self.assertIn("| wrong, although *bfloat16* is right | 0 | 0 | 0 | 0 | 0 |", self.write(self.result(1.0, exact=wrong, bfloat16=wrong)))
+        self.assertIn("| wrong, although *bfloat16* is right | 1 | 0 | 0 | 0 | 1 | 0 |", self.write(self.result(1.0, exact=wrong, e150=wrong)))
+        self.assertIn("| wrong, although *bfloat16* is right | 0 | 0 | 0 | 0 | 0 | 0 |", self.write(self.result(1.0, exact=wrong, bfloat16=wrong)))
 
 
 if __name__ == "__main__":
