@@ -2,7 +2,8 @@
 #
 #   buda_add_plugin(my_policy KIND policy SOURCES plugin.cpp [LINK targets…] [CHECK arguments…])
 #
-# builds the module `my_policy.so`. KIND is frontend, decomposition, policy or target. In an out-of-tree project the module is made in the
+# builds the module `my_policy.so`. KIND is frontend, decomposition, policy or target. A plugin that includes nothing but the headers of its
+# kind (plugin_headers/KIND.txt) stays loadable while these are the same; one that includes others, as long as all public headers are. In an out-of-tree project the module is made in the
 # build folder and installed to <prefix>/lib/buda/plugins/abi<N>.
 #
 #   enable_testing()
@@ -10,9 +11,31 @@
 #
 # makes the conformance suite of the kind a test of that plugin, with the files of the folder `samples` beside its CMakeLists.txt as samples and
 # the arguments after CHECK, which plugin-check --help lists.
+set(_BUDA_PLUGIN_HEADERS "${CMAKE_CURRENT_LIST_DIR}/plugin_headers")
 set(_BUDA_PLUGIN_EXPORTS "${CMAKE_CURRENT_LIST_DIR}/plugin-exports.map")
 # In an installation this file is in <prefix>/lib/cmake/OpenBuda.
 set(_BUDA_BIN "${CMAKE_CURRENT_LIST_DIR}/../../../bin")
+
+# Whether all headers of OpenBuda that the sources and the headers of their folder include are ones of the kind.
+function(_buda_includes_headers_of kind out)
+  file(STRINGS "${_BUDA_PLUGIN_HEADERS}/${kind}.txt" known)
+  file(GLOB own RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.hpp" "${CMAKE_CURRENT_SOURCE_DIR}/*.h")
+  set(${out} TRUE PARENT_SCOPE)
+  foreach(source IN LISTS ARGN own)
+    get_filename_component(source "${source}" ABSOLUTE)
+    if(NOT EXISTS "${source}")
+      continue()
+    endif()
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${source}")
+    file(STRINGS "${source}" lines REGEX "^[ \t]*#[ \t]*include[ \t]*[<\"]buda/")
+    foreach(line IN LISTS lines)
+      string(REGEX REPLACE ".*[<\"](buda/[^>\"]*)[>\"].*" "\\1" header "${line}")
+      if(NOT header IN_LIST known)
+        set(${out} FALSE PARENT_SCOPE)
+      endif()
+    endforeach()
+  endforeach()
+endfunction()
 
 function(buda_add_plugin name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "KIND" "SOURCES;LINK;CHECK")
@@ -27,6 +50,11 @@ function(buda_add_plugin name)
   add_library(${target} MODULE ${arg_SOURCES})
   target_compile_features(${target} PRIVATE cxx_std_20)
   target_compile_definitions(${target} PRIVATE "BUDA_PLUGIN_KIND=\"${arg_KIND}\"")
+  _buda_includes_headers_of(${arg_KIND} has_headers_of_kind ${arg_SOURCES})
+  if(has_headers_of_kind)
+    string(TOUPPER "${arg_KIND}" kind)
+    target_compile_definitions(${target} PRIVATE "BUDA_PLUGIN_INTERFACE=BUDA_ABI_${kind}")
+  endif()
   if(TARGET buda_warnings)
     target_link_libraries(${target} PRIVATE buda buda_warnings ${arg_LINK})
     buda_use_precompiled(${target} library)

@@ -2,7 +2,11 @@
 """Check the list of public headers (core/public_headers.txt): they exist, include each other and the standard library only, make what they
 declare visible, and are enough for all plugins, examples and templates.
 
-    public_headers.py SOURCE_DIR
+    public_headers.py SOURCE_DIR [--update]
+
+share/cmake/plugin_headers/KIND.txt has those that a plugin of the kind can reach, of which its digest is: what the plugins, templates and
+examples of the kind include, and what that includes. --update writes these lists. The search of the policy `spread` has further headers
+of its own, and the digest of all.
 """
 import pathlib
 import re
@@ -26,6 +30,41 @@ def visibility(header, text, public):
     if declares and (text.count(PUSH) != 1 or text.find(PUSH) > declares.start() or not text.rstrip().endswith(POP)):
         return [f"core/{header}: a public header has `{PUSH}` after its includes, and `{POP}` as its last line"]
     return []
+
+
+KINDS = {
+    "frontend": ["plugins/frontends", "share/templates/plugin/frontend"],
+    "decomposition": ["plugins/decompositions", "share/templates/plugin/decomposition"],
+    "policy": ["plugins/policies", "share/templates/plugin/policy", "share/examples/policies"],
+    "target": ["plugins/targets", "share/templates/plugin/target"],
+}
+WITH_ALL_HEADERS = ["plugins/policies/spread"]
+
+
+def reached_by(root, kind, public):
+    """The public headers that plugins of a kind reach."""
+    todo = [f"buda/plugin/{kind}.hpp", "buda/plugin/plugin.hpp"]
+    for folder in KINDS[kind]:
+        for path in [*(root / folder).rglob("*.cpp"), *(root / folder).rglob("*.hpp")]:
+            if not any(path.is_relative_to(root / other) for other in WITH_ALL_HEADERS):
+                todo += [included for _, included in includes(path)]
+    seen = set()
+    while todo:
+        header = todo.pop()
+        if header in public and header != GENERATED and header not in seen:
+            seen.add(header)
+            todo += [included for _, included in includes(root / "core" / header)]
+    return sorted(seen)
+
+
+def check_kinds(root, public, update):
+    for kind in KINDS:
+        path = root / "share/cmake/plugin_headers" / f"{kind}.txt"
+        text = "".join(f"{header}\n" for header in reached_by(root, kind, public))
+        if update:
+            path.write_text(text)
+        elif not path.exists() or path.read_text() != text:
+            yield f"{path.relative_to(root)}: not what plugins of the kind reach: run public_headers.py . --update"
 
 
 def main():
@@ -54,6 +93,7 @@ def main():
         for number, included in includes(path):
             if included.startswith("buda/") and included not in public:
                 problems.append(f"{path.relative_to(root)}:{number}: a plugin or an example includes {included}, which is not public")
+    problems += check_kinds(root, public, "--update" in sys.argv)
     print("\n".join(problems))
     print(f"{len(listed)} public headers, {len(starts)} plugin and example files, {len(problems)} findings")
     sys.exit(1 if problems or not starts else 0)

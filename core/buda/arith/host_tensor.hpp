@@ -11,8 +11,6 @@
 #include <span>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace buda::arith {
 
 // A tensor (w, z, r, c) as w entries of a queue: rounded to its format, or, in mode fp32, kept. The error says which shape is needed.
@@ -26,5 +24,3 @@ Tensor tensor_from(std::span<const ValuePtr> entries, const netlist::Queue& queu
 Tensor tensor_from(const Value& value);
 
 }  // namespace buda::arith
-
-#pragma GCC visibility pop

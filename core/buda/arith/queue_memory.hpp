@@ -10,8 +10,6 @@
 #include <cstdint>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace buda::arith {
 
 // A queue's pointers run from 0 to 2 * entries - 1, so that full and empty differ: slot = pointer mod entries, occupancy = (write - read)
@@ -64,5 +62,3 @@ class QueueMemory {
 };
 
 }  // namespace buda::arith
-
-#pragma GCC visibility pop

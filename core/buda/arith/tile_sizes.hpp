@@ -11,8 +11,6 @@
 
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace buda::arith {
 
 struct TileSizes {
@@ -27,5 +25,3 @@ TileSizes tile_sizes(const netlist::Op& op, const std::vector<TileDim>& given);
 ValuePtr with_tiles(ValuePtr value, TileDim dim);
 
 }  // namespace buda::arith
-
-#pragma GCC visibility pop

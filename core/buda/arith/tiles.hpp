@@ -10,8 +10,6 @@
 
 #include <cstdint>
 
-#pragma GCC visibility push(default)
-
 namespace buda::arith {
 
 // The how manieth tile of which core or buffer of a grid, both row by row. Entries, or inputs, follow each other.
@@ -31,5 +29,3 @@ void copy_tile(const Value& from, netlist::TileIndex source, Value& to, netlist:
 void fill_tile(Value& to, netlist::TileIndex target, double number, Mode mode);
 
 }  // namespace buda::arith
-
-#pragma GCC visibility pop

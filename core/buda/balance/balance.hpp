@@ -11,8 +11,6 @@
 
 #include <string>
 
-#pragma GCC visibility push(default)
-
 namespace buda::balance {
 
 struct Balanced : Plan {
@@ -29,5 +27,3 @@ Result<Balanced> balance(graph::Graph graph, const device::DeviceDescriptor& dev
 Result<Balanced> balance(Problem problem, Policy& policy, const std::string& policy_name, const BalanceOptions& options, Host& host);
 
 }  // namespace buda::balance
-
-#pragma GCC visibility pop

@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <string_view>
 
-#pragma GCC visibility push(default)
-
 namespace buda {
 
 // SipHash-2-4 (Aumasson and Bernstein, 2012): without the key nobody can make a file whose names all fall into one place of a table, which
@@ -21,5 +19,3 @@ struct KeyedHash {
 };
 
 }  // namespace buda
-
-#pragma GCC visibility pop

@@ -15,8 +15,6 @@
 #include <string>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace buda::compiler {
 
 // Tag of a graph of device level: the name of the device that it was lowered for.
@@ -49,5 +47,3 @@ Result<Optimized> optimize(graph::Graph& graph, const device::DeviceDescriptor& 
                            const PluginSet& plugins, Host& host, const OptimizeControl& control = {});
 
 }  // namespace buda::compiler
-
-#pragma GCC visibility pop

@@ -13,8 +13,6 @@
 
 #include <string>
 
-#pragma GCC visibility push(default)
-
 namespace buda::compiler {
 
 struct Placed {
@@ -41,5 +39,3 @@ Result<Placed> place_netlist(const netlist::Netlist& netlist, const device::Devi
                              const PluginSet& plugins, Host& host);
 
 }  // namespace buda::compiler
-
-#pragma GCC visibility pop

@@ -7,8 +7,6 @@
 #include <map>
 #include <string>
 
-#pragma GCC visibility push(default)
-
 namespace buda::compiler {
 
 struct PluginSet {
@@ -18,5 +16,3 @@ struct PluginSet {
 };
 
 }  // namespace buda::compiler
-
-#pragma GCC visibility pop

@@ -16,8 +16,6 @@
 #include <span>
 #include <string_view>
 
-#pragma GCC visibility push(default)
-
 namespace buda::cost {
 
 // What figures rest on, from best to worst.
@@ -57,5 +55,3 @@ KernelCycles kernel_cycles(const netlist::Op& op, const netlist::FusedOp* fused,
                            const SparseCounts* counts = nullptr);
 
 }  // namespace buda::cost
-
-#pragma GCC visibility pop

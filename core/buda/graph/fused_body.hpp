@@ -20,8 +20,6 @@
 #include <string_view>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace buda::graph {
 
 inline constexpr std::string_view kFusedOp = "fused_op";
@@ -65,5 +63,3 @@ AttrMap fused_attrs_for_file(const AttrMap& attrs);
 std::string text(const FusedSubOp& step);
 
 }  // namespace buda::graph
-
-#pragma GCC visibility pop

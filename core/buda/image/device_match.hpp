@@ -7,8 +7,6 @@
 
 #include <string>
 
-#pragma GCC visibility push(default)
-
 namespace buda::image {
 
 // The device descriptor inside an image. IM005: there is none; otherwise what is wrong with it, at its place in `path`:device_desc.yaml.
@@ -26,5 +24,3 @@ Result<void> check_same_device(const device::DeviceDescriptor& made_for, const d
 Result<void> check_description(const DeviceJson& description, const device::DeviceDescriptor& device, const std::string& path);
 
 }  // namespace buda::image
-
-#pragma GCC visibility pop

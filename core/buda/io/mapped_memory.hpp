@@ -8,8 +8,6 @@
 #include <optional>
 #include <string_view>
 
-#pragma GCC visibility push(default)
-
 namespace buda::io {
 
 // The first `size` bytes of an open file, read when they are touched; nothing where the system cannot do that.
@@ -24,5 +22,3 @@ void release_mapped(std::string_view bytes);
 void read_by_parts(std::string_view bytes, const std::function<void(std::string_view)>& use);
 
 }  // namespace buda::io
-
-#pragma GCC visibility pop

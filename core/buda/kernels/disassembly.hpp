@@ -7,13 +7,9 @@
 #include <string>
 #include <string_view>
 
-#pragma GCC visibility push(default)
-
 namespace buda::kernels {
 
 // Of an ELF file; `file` is for messages. What is no program for a core is KC010.
 Result<std::string> disassembly(std::string_view elf, const std::string& file);
 
 }  // namespace buda::kernels
-
-#pragma GCC visibility pop

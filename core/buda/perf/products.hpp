@@ -10,8 +10,6 @@
 #include <functional>
 #include <string>
 
-#pragma GCC visibility push(default)
-
 namespace buda::perf {
 
 struct Product {
@@ -30,5 +28,3 @@ Result<void> write_products(const Summary& summary, const Recording& recording, 
                             const std::string& netlist_digest = {});
 
 }  // namespace buda::perf
-
-#pragma GCC visibility pop

@@ -11,8 +11,6 @@
 #include <utility>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace buda::perf {
 
 class Recording final : public Sink {
@@ -34,5 +32,3 @@ class Recording final : public Sink {
 };
 
 }  // namespace buda::perf
-
-#pragma GCC visibility pop

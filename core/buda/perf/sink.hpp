@@ -5,8 +5,6 @@
 
 #include <cstdint>
 
-#pragma GCC visibility push(default)
-
 namespace buda::perf {
 
 // Called from one thread. A target adds its entities before the first event about them, and records nothing above the level that it was
@@ -21,5 +19,3 @@ class Sink {
 };
 
 }  // namespace buda::perf
-
-#pragma GCC visibility pop

@@ -8,8 +8,6 @@
 #include <string>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 // Times are cycles, with what is left of them in sixteenths.
 template <>
 struct buda::schema::Codec<buda::perf::SimTime> {
@@ -50,5 +48,3 @@ const schema::Record<EpochSummary::Load>& describe(const EpochSummary::Load*);
 const schema::EnumNames<EpochSummary::Cause::Kind>& describe_enum(const EpochSummary::Cause::Kind*);
 
 }  // namespace buda::perf
-
-#pragma GCC visibility pop

@@ -21,7 +21,7 @@ extern "C" {
 typedef struct buda_plugin_info {
   uint32_t magic, struct_size;
   uint32_t abi_generation; /* BUDA_ABI_GENERATION */
-  uint32_t abi_headers;    /* BUDA_ABI_HEADERS: a digest of the public headers that the plugin was compiled with */
+  uint32_t abi_headers;    /* BUDA_PLUGIN_INTERFACE: a digest of the public headers that the plugin was compiled with */
   const char *name, *version, *description, *license;
   const char* cxx_abi;                             /* compiler, standard library and libbuda that the C++ side was built with */
   int (*register_fn)(void* registrar, void* host); /* 0: registered; must not throw */

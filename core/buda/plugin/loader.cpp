@@ -17,6 +17,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <set>
+#include <utility>
 
 namespace buda::plugin {
 namespace {
@@ -46,6 +47,18 @@ void report_left_out(const std::vector<BrokenPlugin>& left_out, Host& host) {
   host.report(d);
 }
 
+// The kinds of plugins whose headers such a digest is of: all for the digest of all public headers; none for one of other headers.
+std::vector<Kind> kinds_of(std::uint32_t headers) {
+  constexpr std::pair<Kind, std::uint32_t> kDigests[] = {{Kind::frontend, BUDA_ABI_FRONTEND},
+                                                         {Kind::decomposition, BUDA_ABI_DECOMPOSITION},
+                                                         {Kind::policy, BUDA_ABI_POLICY},
+                                                         {Kind::target, BUDA_ABI_TARGET}};
+  std::vector<Kind> out;
+  for (const auto& [kind, digest] : kDigests)
+    if (headers == digest || headers == BUDA_ABI_HEADERS) out.push_back(kind);
+  return out;
+}
+
 // The fields are checked in the order in which abi.h lists them: nothing after the first that does not fit can be trusted.
 std::optional<Diagnostic> check_info(const std::string& file, const buda_plugin_info* info) {
   if (info == nullptr) return refused(file, "PL004", "its buda_plugin_query gives no information");
@@ -55,7 +68,7 @@ std::optional<Diagnostic> check_info(const std::string& file, const buda_plugin_
     return refused(file, "PL005",
                    cat("its information has ", info->struct_size, " bytes where this program expects ", sizeof(buda_plugin_info),
                        "; it was built for an older OpenBuda and must be built again"));
-  if (info->abi_generation != BUDA_ABI_GENERATION || info->abi_headers != BUDA_ABI_HEADERS)
+  if (info->abi_generation != BUDA_ABI_GENERATION || kinds_of(info->abi_headers).empty())
     return refused(
         file, "PL005",
         cat("it was built for plugin interface ", interface_text(info->abi_generation, info->abi_headers), ", and this program has ",
@@ -84,6 +97,16 @@ std::optional<Diagnostic> check_names(const std::string& file, Kind kind, const 
                          " has registered already; rename one of them"));
   }
   return std::nullopt;
+}
+
+// A plugin that was built with the headers of one kind knows nothing of other kinds' interfaces.
+template <class Interface>
+std::optional<Diagnostic> check_kind(const std::string& file, Kind kind, const std::vector<Entry<Interface>>& entries,
+                                     const std::vector<Kind>& built_for) {
+  if (entries.empty() || std::find(built_for.begin(), built_for.end(), kind) != built_for.end()) return std::nullopt;
+  return refused(file, "PL005",
+                 cat("it registers a ", kind_name(kind), ", but was built with the headers of a ", kind_name(built_for.front()),
+                     "; build it with buda_add_plugin(… KIND ", kind_name(kind), ")"));
 }
 
 template <class Interface>
@@ -162,6 +185,12 @@ Result<void> load_plugin(const std::string& file, Registries& registries, Host& 
   Registrar registrar;
   if (info->register_fn(&registrar, &host) != 0)
     return refused(file, "PL008", cat("its registration failed", registrar.error.empty() ? "" : cat(": ", registrar.error)));
+  const std::vector<Kind> built_for = kinds_of(info->abi_headers);
+  for (auto problem :
+       {check_kind(file, Kind::frontend, registrar.frontends, built_for),
+        check_kind(file, Kind::decomposition, registrar.decompositions, built_for),
+        check_kind(file, Kind::policy, registrar.policies, built_for), check_kind(file, Kind::target, registrar.targets, built_for)})
+    if (problem) return *problem;
   for (auto problem : {check_names(file, Kind::frontend, registrar.frontends, registries.frontends),
                        check_names(file, Kind::decomposition, registrar.decompositions, registries.decompositions),
                        check_names(file, Kind::policy, registrar.policies, registries.policies),

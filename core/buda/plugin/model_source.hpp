@@ -33,8 +33,8 @@ struct ImportOptions {
   // Inputs whose values are fixed now, from --value NAME=FILE: the graph keeps such an input, but computes with this value. For models that
   // take as an input what decides about shapes.
   NamedTensors values = {};
-  // Shapes of inputs, from --input-shape NAME=1,3,224,224. A model that states shapes may leave sizes open there; one that states none needs
-  // them.
+  // Shapes of inputs, from --input-shape NAME=1,3,224,224. A model that states shapes may leave sizes open there; one that states none
+  // needs them.
   std::map<std::string, InputShape> input_shapes = {};
 };
 

@@ -60,27 +60,27 @@ struct PluginText {
 #define BUDA_CXX_ABI "itanium " BUDA_STDLIB " libbuda" BUDA_STRINGIFY(BUDA_ABI_GENERATION)
 
 // Writes the exported function and the thunk that keeps exceptions on the plugin's side. The body sees `registrar` and `host`.
-#define BUDA_PLUGIN(...)                                                                                                 \
-  static void buda_plugin_register(buda::plugin::Registrar& registrar, buda::Host& host);                                \
-  static int buda_plugin_register_thunk(void* registrar_ptr, void* host_ptr) {                                           \
-    auto& registrar = *static_cast<buda::plugin::Registrar*>(registrar_ptr);                                             \
-    try {                                                                                                                \
-      buda_plugin_register(registrar, *static_cast<buda::Host*>(host_ptr));                                              \
-      return 0;                                                                                                          \
-    } catch (const std::exception& e) {                                                                                  \
-      registrar.error = e.what();                                                                                        \
-    } catch (...) {                                                                                                      \
-      registrar.error = "an unknown exception";                                                                          \
-    }                                                                                                                    \
-    return 1;                                                                                                            \
-  }                                                                                                                      \
-  extern "C" __attribute__((visibility("default"))) const buda_plugin_info* buda_plugin_query(void) {                    \
-    static const buda::plugin::PluginText text = {__VA_ARGS__};                                                          \
-    static const buda_plugin_info info = {                                                                               \
-        BUDA_PLUGIN_MAGIC, sizeof(buda_plugin_info), BUDA_ABI_GENERATION, BUDA_ABI_HEADERS, text.name,                   \
-        text.version,      text.description,         text.license,        BUDA_CXX_ABI,     buda_plugin_register_thunk}; \
-    return &info;                                                                                                        \
-  }                                                                                                                      \
+#define BUDA_PLUGIN(...)                                                                                                      \
+  static void buda_plugin_register(buda::plugin::Registrar& registrar, buda::Host& host);                                     \
+  static int buda_plugin_register_thunk(void* registrar_ptr, void* host_ptr) {                                                \
+    auto& registrar = *static_cast<buda::plugin::Registrar*>(registrar_ptr);                                                  \
+    try {                                                                                                                     \
+      buda_plugin_register(registrar, *static_cast<buda::Host*>(host_ptr));                                                   \
+      return 0;                                                                                                               \
+    } catch (const std::exception& e) {                                                                                       \
+      registrar.error = e.what();                                                                                             \
+    } catch (...) {                                                                                                           \
+      registrar.error = "an unknown exception";                                                                               \
+    }                                                                                                                         \
+    return 1;                                                                                                                 \
+  }                                                                                                                           \
+  extern "C" __attribute__((visibility("default"))) const buda_plugin_info* buda_plugin_query(void) {                         \
+    static const buda::plugin::PluginText text = {__VA_ARGS__};                                                               \
+    static const buda_plugin_info info = {                                                                                    \
+        BUDA_PLUGIN_MAGIC, sizeof(buda_plugin_info), BUDA_ABI_GENERATION, BUDA_PLUGIN_INTERFACE, text.name,                   \
+        text.version,      text.description,         text.license,        BUDA_CXX_ABI,          buda_plugin_register_thunk}; \
+    return &info;                                                                                                             \
+  }                                                                                                                           \
   static void buda_plugin_register([[maybe_unused]] buda::plugin::Registrar& registrar, [[maybe_unused]] buda::Host& host)
 
 #pragma GCC visibility pop

@@ -10,8 +10,6 @@
 #include <string>
 #include <string_view>
 
-#pragma GCC visibility push(default)
-
 namespace buda::runtime {
 
 struct BareNetlist {
@@ -26,5 +24,3 @@ Result<BareNetlist> load_bare_netlist(Host& host, std::string_view text, const s
                                       std::optional<device::DeviceDescriptor> device = std::nullopt);
 
 }  // namespace buda::runtime
-
-#pragma GCC visibility pop

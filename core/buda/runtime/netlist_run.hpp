@@ -13,8 +13,6 @@
 #include <string>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace buda::runtime {
 
 struct NetlistRunOptions {
@@ -49,5 +47,3 @@ std::vector<const netlist::Queue*> input_queues(const netlist::Netlist& netlist)
 std::vector<const netlist::Queue*> output_queues(const netlist::Netlist& netlist);
 
 }  // namespace buda::runtime
-
-#pragma GCC visibility pop

@@ -14,8 +14,6 @@
 #include <variant>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace buda::runtime {
 
 struct ClearQueue {
@@ -71,5 +69,3 @@ class Schedule final : public netlist::ProgramEvents {
 };
 
 }  // namespace buda::runtime
-
-#pragma GCC visibility pop

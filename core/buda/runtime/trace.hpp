@@ -7,8 +7,6 @@
 #include <string>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace buda::runtime {
 
 // One JSON object per line for each call that went through, in order: {"call": "push", "queue": "x", "shape": [1, 1, 64, 64]},
@@ -19,5 +17,3 @@ using Trace = std::vector<std::string>;
 std::unique_ptr<Target> traced(Target& target, Trace& trace);
 
 }  // namespace buda::runtime
-
-#pragma GCC visibility pop

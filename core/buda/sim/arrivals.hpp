@@ -10,8 +10,6 @@
 #include <string>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace buda::sim {
 
 // Where tiles come from: a core's output or a buffer of a queue, by their number in the epoch.
@@ -70,5 +68,3 @@ struct Arrivals {
 };
 
 }  // namespace buda::sim
-
-#pragma GCC visibility pop

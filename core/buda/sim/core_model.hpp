@@ -9,8 +9,6 @@
 #include <cstdint>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace buda::sim {
 
 // A core of an op, with what its kernel takes for each input of the graph.
@@ -31,5 +29,3 @@ class CoreModel {
 };
 
 }  // namespace buda::sim
-
-#pragma GCC visibility pop

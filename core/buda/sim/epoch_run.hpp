@@ -17,8 +17,6 @@
 #include <string>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace buda::sim {
 
 struct Arrivals;
@@ -112,5 +110,3 @@ class EpochRun {
 };
 
 }  // namespace buda::sim
-
-#pragma GCC visibility pop

@@ -7,8 +7,6 @@
 #include <cstdint>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace buda::sim {
 
 struct KernelOperand {
@@ -51,5 +49,3 @@ struct KernelPlan {
 KernelPlan plan_steps(const netlist::Op& op, const std::vector<KernelOperand>& operands);
 
 }  // namespace buda::sim
-
-#pragma GCC visibility pop

@@ -18,8 +18,6 @@
 #include <memory>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace buda::sim {
 
 class ProgramEpochs {
@@ -53,5 +51,3 @@ class ProgramEpochs {
 };
 
 }  // namespace buda::sim
-
-#pragma GCC visibility pop

@@ -9,8 +9,6 @@
 #include <map>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace buda::sim {
 
 // The entities of a sink: equal ones are added once, however many runs there are.
@@ -43,5 +41,3 @@ struct RunRecord {
 };
 
 }  // namespace buda::sim
-
-#pragma GCC visibility pop

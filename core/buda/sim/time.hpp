@@ -6,8 +6,6 @@
 #include <cstdint>
 #include <limits>
 
-#pragma GCC visibility push(default)
-
 namespace buda::sim {
 
 // perf::SimTime::ticks: sixteenths of a cycle, from the beginning of the epoch.
@@ -19,5 +17,3 @@ constexpr Ticks ticks_of(double cycles) {
 }
 
 }  // namespace buda::sim
-
-#pragma GCC visibility pop

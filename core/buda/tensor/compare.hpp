@@ -10,8 +10,6 @@
 #include <string>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace buda {
 
 // Pearson's correlation. It is not defined where one side does not vary, nor where values are infinite or NaN on one side only.
@@ -111,5 +109,3 @@ Result<void> judge(const Comparison& comparison, const CompareThresholds& thresh
 std::string comparison_text(const Comparison& comparison);
 
 }  // namespace buda
-
-#pragma GCC visibility pop

@@ -7,8 +7,6 @@
 #include <cstdint>
 #include <span>
 
-#pragma GCC visibility push(default)
-
 namespace buda {
 
 // How the datums of Bfp formats are rounded to their few bits: half a unit away from zero (the default of packers), or toward zero
@@ -32,5 +30,3 @@ void quantize_to_format(std::span<std::int32_t> values, std::size_t rows, std::s
 void round_before_packing(std::span<float> values, DataFormat format);
 
 }  // namespace buda
-
-#pragma GCC visibility pop

@@ -16,8 +16,6 @@
 #include <string>
 #include <string_view>
 
-#pragma GCC visibility push(default)
-
 namespace buda {
 
 struct TileLayout {
@@ -49,5 +47,3 @@ Result<void> unpack_matrix(const TileLayout& layout, std::string_view tiles, std
                            std::size_t cols);
 
 }  // namespace buda
-
-#pragma GCC visibility pop

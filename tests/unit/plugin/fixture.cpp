@@ -85,6 +85,8 @@ extern "C" __attribute__((visibility("default"))) const buda_plugin_info* buda_p
   if (fixture_is("struct")) info.struct_size = 8;
   if (fixture_is("generation")) info.abi_generation = BUDA_ABI_GENERATION + 1;
   if (fixture_is("stale")) info.abi_headers = 0x0badcafe;
+  if (fixture_is("frontend")) info.abi_headers = BUDA_ABI_FRONTEND;
+  if (fixture_is("policy")) info.abi_headers = BUDA_ABI_POLICY;
   if (fixture_is("cxx")) info.cxx_abi = "another compiler";
   if (fixture_is("anonymous")) info.license = "";
   if (fixture_is("null")) return nullptr;

@@ -66,6 +66,7 @@ TEST_F(Loader, EveryRefusalIsASentenceOfItsOwn) {
   begins("generation", "PL005 it was built for plugin interface " + interface_text(BUDA_ABI_GENERATION + 1, BUDA_ABI_HEADERS) +
                            ", and this program has " + own + "; build it again with the headers of this OpenBuda");
   begins("stale", "PL005 it was built for plugin interface 1.0badcafe, and this program has " + own);
+  begins("policy", "PL005 it registers a frontend, but was built with the headers of a policy");
   begins("cxx", "PL005 it was built for the C++ ABI 'another compiler'");
   begins("anonymous", "PL004 its name, version, description, license or C++ ABI is missing");
   begins("null", "PL004 its buda_plugin_query gives no information");
@@ -75,6 +76,12 @@ TEST_F(Loader, EveryRefusalIsASentenceOfItsOwn) {
   begins("macro", "PL008 its registration failed: thrown in the plugin");
   EXPECT_TRUE(registries_.frontends.all().empty()) << "a refused plugin leaves nothing behind";
   EXPECT_EQ(refusal(FIXTURE_DIR).substr(0, 5), "PL002");
+}
+
+TEST_F(Loader, APluginWithTheHeadersOfItsKindIsLoaded) {
+  EXPECT_NE(BUDA_ABI_FRONTEND, BUDA_ABI_HEADERS) << "or this would show nothing";
+  EXPECT_EQ(refusal(fixture("frontend")), "loaded");
+  EXPECT_EQ(registries_.frontends.all().size(), 1u);
 }
 
 TEST_F(Loader, AFileThatIsNoLibraryIsRefused) {

@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace buda::balance {
 
 // What an op of a pipeline costs.
@@ -84,5 +82,3 @@ class RelaxedCuts {
 std::vector<CoreCost> best_choices(std::vector<CoreCost> choices);
 
 }  // namespace buda::balance
-
-#pragma GCC visibility pop

@@ -9,8 +9,6 @@
 #include <map>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace buda::balance {
 
 // Cycles of an epoch until its first input is through, and between two inputs.
@@ -52,5 +50,3 @@ double iteration_cycles(const StagedEpochs& epochs, const EpochChips& chips);
 EpochChips best_stages(const StagedEpochs& epochs);
 
 }  // namespace buda::balance
-
-#pragma GCC visibility pop

@@ -7,8 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace buda::balance {
 
 // What a channel of DRAM moves in an epoch, with all its inputs: while it runs, before it and after it. Bytes.
@@ -51,5 +49,3 @@ struct EpochLoads {
 };
 
 }  // namespace buda::balance
-
-#pragma GCC visibility pop

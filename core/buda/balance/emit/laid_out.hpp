@@ -12,8 +12,6 @@
 #include <string>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace buda::device {
 struct Cluster;
 }  // namespace buda::device
@@ -40,5 +38,3 @@ Result<LaidOut> lay_out_with_room(netlist::Netlist& netlist, const device::Devic
                                   Host& host);
 
 }  // namespace buda::balance
-
-#pragma GCC visibility pop

@@ -10,8 +10,6 @@
 #include <cstdint>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace buda::balance {
 
 // Bytes of a channel of DRAM that were given out, and those there are.
@@ -37,5 +35,3 @@ struct BuiltNetlist {
 Result<BuiltNetlist> build_netlist(const Problem& problem, const Choice& choice, QueueSet queues, const QueueOptions& options);
 
 }  // namespace buda::balance
-
-#pragma GCC visibility pop

@@ -12,8 +12,6 @@
 #include <string>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace buda::balance {
 
 struct ReportPart {
@@ -191,5 +189,3 @@ std::string report_text(const PlacementReport& report);
 std::vector<std::string> report_table(const PlacementReport& report);
 
 }  // namespace buda::balance
-
-#pragma GCC visibility pop

@@ -12,8 +12,6 @@
 #include <string>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace buda::balance {
 
 // A value goes from one segment to another under a name that nothing else of the model has: outputs and inputs of these graphs that are
@@ -51,5 +49,3 @@ std::string host_graph_file(const std::string& stem, std::size_t i, std::size_t 
 void add_host_segments(host_plan::HostPlan& plan, const Segments& segments, const std::string& stem);
 
 }  // namespace buda::balance
-
-#pragma GCC visibility pop

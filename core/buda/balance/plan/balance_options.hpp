@@ -12,8 +12,6 @@
 #include <optional>
 #include <string>
 
-#pragma GCC visibility push(default)
-
 namespace buda::balance {
 
 struct BalanceOptions {
@@ -32,5 +30,3 @@ struct BalanceOptions {
 };
 
 }  // namespace buda::balance
-
-#pragma GCC visibility pop

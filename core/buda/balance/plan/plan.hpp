@@ -6,8 +6,6 @@
 #include <buda/balance/policy/policy.hpp>
 #include <buda/balance/problem/problem.hpp>
 
-#pragma GCC visibility push(default)
-
 namespace buda::balance {
 
 struct Plan {
@@ -18,5 +16,3 @@ struct Plan {
 };
 
 }  // namespace buda::balance
-
-#pragma GCC visibility pop

@@ -5,8 +5,6 @@
 #include <optional>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace buda::balance {
 
 // Epochs, from the first to the last, which is included.
@@ -27,5 +25,3 @@ struct SpanBytes {
 double peak_bytes(const std::vector<SpanBytes>& all, std::int32_t epochs);
 
 }  // namespace buda::balance
-
-#pragma GCC visibility pop

@@ -8,8 +8,6 @@
 #include <cstdint>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace buda::balance {
 
 // Bytes that an epoch reads from a buffer or writes to it, with all its inputs; `before`: into L1, before the first input.
@@ -65,5 +63,3 @@ void add_reader(const tiling::EdgeRoutes& routes, const netlist::Op& op, const Q
 void add_writer(const netlist::Op& op, const QueueAccess& access, QueueUse& use);
 
 }  // namespace buda::balance
-
-#pragma GCC visibility pop

@@ -17,8 +17,6 @@
 #include <string>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace buda::balance {
 
 // loopback: written by an op in one step, and read in the next. buffering: between ops of one epoch, where the user wants a queue.
@@ -90,5 +88,3 @@ std::int64_t host_entries(const Problem& problem, const QueueOptions& options);
 std::int64_t entries_between_ops(const Problem& problem, const Lifetime& life);
 
 }  // namespace buda::balance
-
-#pragma GCC visibility pop

@@ -10,8 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace buda::netlist {
 
 // How much is checked. TT-Buda checks some rules, above all those about addresses, only when a netlist is run; netlists that are compiled
@@ -48,5 +46,3 @@ const std::vector<Rule>& netlist_rules();
 const Rule* find_rule(std::string_view code);  // null if there is no such rule
 
 }  // namespace buda::netlist
-
-#pragma GCC visibility pop

@@ -8,8 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace buda::netlist {
 
 struct ParseOptions {
@@ -36,5 +34,3 @@ inline constexpr std::int64_t kMaxTiles = std::int64_t{1} << 32;       // of a t
 inline constexpr std::int64_t kMaxQueueTiles = std::int64_t{1} << 40;  // of all entries of a queue
 
 }  // namespace buda::netlist
-
-#pragma GCC visibility pop

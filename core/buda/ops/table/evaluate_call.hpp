@@ -7,8 +7,6 @@
 #include <span>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace buda::ops {
 
 struct EvaluateCall {
@@ -22,5 +20,3 @@ struct EvaluateCall {
 Result<std::vector<Tensor>> evaluate(const OpDef& def, std::span<const Tensor> inputs, const AttrMap& attrs, unsigned threads);
 
 }  // namespace buda::ops
-
-#pragma GCC visibility pop

@@ -11,8 +11,6 @@
 #include <string>
 #include <string_view>
 
-#pragma GCC visibility push(default)
-
 namespace buda::overlay {
 
 inline constexpr std::string_view kBlobFormat = "buda.blob/1";
@@ -31,5 +29,3 @@ Result<void> write_blob_yaml(const Blob& blob, const pipes::PipeGraph& graph, co
                              io::OutputFile& out);
 
 }  // namespace buda::overlay
-
-#pragma GCC visibility pop

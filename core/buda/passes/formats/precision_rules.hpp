@@ -18,8 +18,6 @@
 #include <string_view>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace buda::passes {
 
 // On nodes that a decomposition made: the op of the model that it decomposed ("softmax"). Listings leave it out.
@@ -83,5 +81,3 @@ using RuleSelector = std::function<bool(const graph::Node&)>;
 Result<RuleSelector> selector(const PrecisionRule& rule);
 
 }  // namespace buda::passes
-
-#pragma GCC visibility pop

@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace buda::passes {
 
 // Along an axis of the result, counted from the front or (negative) from the back; or along the inner dimension of a product, whose partial
@@ -30,5 +28,3 @@ struct FractureMember {
 using FractureGroup = std::vector<FractureMember>;
 
 }  // namespace buda::passes
-
-#pragma GCC visibility pop

@@ -29,8 +29,6 @@
 #include <string_view>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace buda::passes {
 
 // Formats that the user sets; legality on the device comes first (assign-formats).
@@ -117,5 +115,3 @@ Result<const Pass*> require_pass(std::string_view name);
 Result<PassReport> run_pass(const Pass& pass, graph::Graph& graph, PassContext& context);
 
 }  // namespace buda::passes
-
-#pragma GCC visibility pop

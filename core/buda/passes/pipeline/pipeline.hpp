@@ -11,8 +11,6 @@
 #include <string_view>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace buda::passes {
 
 inline constexpr std::int64_t kMaxOptimisation = 2;
@@ -90,5 +88,3 @@ struct Codec<passes::PassName> {
   static io::Node json_schema();
 };
 }  // namespace buda::schema
-
-#pragma GCC visibility pop

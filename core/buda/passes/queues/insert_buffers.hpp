@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace buda::passes {
 
 enum class BufferKind : std::uint8_t { nop, queue };
@@ -26,5 +24,3 @@ struct BufferRequest {
 inline constexpr const char* kBuffering = "buffering";
 
 }  // namespace buda::passes
-
-#pragma GCC visibility pop
