@@ -51,6 +51,9 @@ def set_attr(target, value):
     elif isinstance(value, list):
         target.list.SetInParent()
         for item in value:
+            if isinstance(item, str):
+                target.list.s.append(item.encode())
+                continue
             (target.list.i if isinstance(item, int) else target.list.type).append(item if isinstance(item, int) else TYPES[item])
     else:
         raise TypeError(f"an attribute of {type(value)}")

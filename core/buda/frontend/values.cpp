@@ -24,7 +24,13 @@ Operand known_value(std::string name, Tensor tensor, Role role, std::string orig
       ModelValue{.name = std::move(name), .ref = {}, .tensor = std::move(tensor), .role = role, .origin = std::move(origin)});
 }
 
-bool failed(const Operand& value) { return value == nullptr || (!value->ref.valid() && !value->tensor); }
+Operand sequence_value(std::string name, std::vector<Operand> elements) {
+  Operand out = computed_value(std::move(name), {});
+  out->sequence = std::make_shared<const std::vector<Operand>>(std::move(elements));
+  return out;
+}
+
+bool failed(const Operand& value) { return value == nullptr || (!value->ref.valid() && !value->tensor && value->sequence == nullptr); }
 
 ValueStore::ValueStore(graph::Graph& g, std::string model_file) : graph(&g), file(std::move(model_file)), known(g) {}
 

@@ -22,20 +22,23 @@ std::string graph_name(const std::string& model_name);
 
 enum class Role { weight, constant };
 
-// A value: one of the graph, or a tensor, or (when the node that was to compute it could not be imported) neither. Subgraphs and functions
-// know a value by names of their own, so names share it.
+// A value: one of the graph, or a tensor, or a sequence of values (which lives while importing, and is no value of the graph), or (when the
+// node that was to compute it could not be imported) none of them. Subgraphs and functions know a value by names of their own, so names
+// share it.
 struct ModelValue {
   std::string name;  // under which it was defined first
   graph::ValueRef ref;
   Boxed<Tensor> tensor;
   Role role = Role::constant;
   std::string origin;
+  std::shared_ptr<const std::vector<std::shared_ptr<ModelValue>>> sequence = {};
   const NarrowType* narrow = nullptr;  // the element type that the model gives it, where that is narrower than the one it has here
 };
 using Operand = std::shared_ptr<ModelValue>;
 
 Operand computed_value(std::string name, graph::ValueRef ref);
 Operand known_value(std::string name, Tensor tensor, Role role, std::string origin);
+Operand sequence_value(std::string name, std::vector<Operand> elements);
 
 // Where values become nodes: the graph being built and what is known of it. One for all scopes.
 struct ValueStore {
@@ -74,7 +77,7 @@ class Values {
   std::map<std::string, Operand> values_;
 };
 
-// Neither a value of the graph nor a tensor.
+// Neither a value of the graph nor a tensor nor a sequence.
 bool failed(const Operand& value);
 
 }  // namespace buda::frontend

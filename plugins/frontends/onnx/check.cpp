@@ -26,7 +26,7 @@ namespace {
 using ::onnx::NodeProto;
 
 bool is_supported(const Model& model, const NodeProto& node) {
-  return (find_importer(node.domain(), node.op_type()) != nullptr && definition(node.op_type(), model.opset) != nullptr) ||
+  return (find_importer(node.domain(), node.op_type()) != nullptr && definition(node.domain(), node.op_type(), model.opset) != nullptr) ||
          has_function(model, node.domain(), node.op_type(), model.opset);
 }
 
@@ -52,7 +52,7 @@ Result<void> check_versions(const Model& model) {
 // Why an operator is not read.
 std::string unsupported_reason(const Model& model, const NodeProto& node) {
   if (auto why = out_of_scope(node.domain(), node.op_type()); !why.empty()) return std::string(why);
-  if (definition(node.op_type(), model.opset) != nullptr)
+  if (definition(node.domain(), node.op_type(), model.opset) != nullptr)
     return "not read yet: leave it out and compute it before or after the model (onnx.utils.extract_model)";
   if (const auto* newest = newest_definition(node.op_type()))
     return cat("not defined in opset ", model.opset, "; ONNX has it from opset ", newest->since_version(), " on");
@@ -97,6 +97,7 @@ class NodeChecker {
     std::unordered_map<std::string, int> imports;
     for (const auto& import : opset_imports) imports[import.domain()] = static_cast<int>(import.version());
     imports[""] = opset;
+    imports.emplace(kContribDomain, 1);
     context_.set_opset_imports(imports);
     context_.set_schema_registry(&definitions());
   }
@@ -127,7 +128,9 @@ void check_nodes(const Model& model, Failure& failure) {
   for (const auto& node : model.proto->graph().node())
     for (const auto& output : node.output()) checker.add_name(output);
   for (const auto& node : model.proto->graph().node())
-    if (is_supported(model, node) && definition(node.op_type(), model.opset) != nullptr) checker.check(node, failure);
+    if (is_supported(model, node) && definition(node.domain(), node.op_type(), model.opset) != nullptr &&
+        (node.domain() == kDefaultDomain || !has_function(model, node.domain(), node.op_type(), model.opset)))
+      checker.check(node, failure);
 }
 
 void check_order(const Model& model, Failure& failure) {
@@ -154,7 +157,7 @@ void check_order(const Model& model, Failure& failure) {
                              later == producers.end()
                                  ? cat("its input '", input, "' is neither computed by a node nor an input of the model")
                                  : cat("its input '", input, "' is computed by '", later->second->name(),
-                                       "', which does not precede it; nodes must be in topological order")));
+                                       "'; both belong to a cycle of nodes, or depend on one")));
     }
     for (const auto& output : node.output()) known.insert(output);
   }
@@ -173,7 +176,7 @@ Result<void> check_function(const Model& model, const ::onnx::FunctionProto& fun
     for (const auto& output : node.output()) checker.add_name(output);
   Failure failure;
   for (const auto& node : function.node())
-    if (node.domain() == kDefaultDomain && definition(node.op_type(), opset) != nullptr) checker.check(node, failure);
+    if (node.domain() == kDefaultDomain && definition(node.domain(), node.op_type(), opset) != nullptr) checker.check(node, failure);
   if (!failure.empty()) return failure;
   return success();
 }

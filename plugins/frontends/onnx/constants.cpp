@@ -60,7 +60,7 @@ Result<void> import_shape(NodeImport& n) {
 
 constexpr OpImporter kConstantsOps[] = {
     {"Constant", 1, import_constant},
-    {"Identity", 1, import_identity, {}, Narrow::moves},
+    {"Identity", 1, import_identity, {}, Narrow::moves, true},
     {"OptionalGetElement", 15, import_identity, {}, Narrow::moves},
     {"OptionalHasElement", 15, import_optional_has_element, {}, Narrow::converts},
     {"Shape", 1, import_shape, {}, Narrow::converts},

@@ -1,9 +1,10 @@
-// Control flow: If, Loop and Scan. A chip runs one program, so which branch is taken and how often a body runs must be known; the bodies
-// then become part of the graph, as often as they run.
+// Control flow: If, Loop and Scan. A chip runs one program, so how often a body runs must be known; the bodies then become part of the
+// graph, as often as they run. Of an If whose condition is not known both branches do, and a selection takes the results of one.
 #include "node_import.hpp"
 #include "tensor_reader.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/frontend/selections.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <onnx/onnx_pb.h>
@@ -25,12 +26,25 @@ Result<bool> truth(NodeImport& n, const Operand& value, std::string_view what) {
   return static_cast<bool>(tensor.cast(DType::boolean).as<Boolean>()[0]);
 }
 
-Result<void> import_if(NodeImport& n) {
-  BUDA_ASSIGN(bool condition, truth(n, n.operand(0), "condition (input 0)"));
-  const char* name = condition ? "then_branch" : "else_branch";
+Result<Operands> branch_results(NodeImport& n, const char* name, const char* step) {
   BUDA_ASSIGN(const auto* body, n.subgraph(name));
-  BUDA_ASSIGN(Operands results, n.import_subgraph(*body, {}, condition ? "then" : "else"));
+  BUDA_ASSIGN(Operands results, n.import_subgraph(*body, {}, step));
   if (results.size() != n.output_count()) return n.refuse(cat(name, " has ", results.size(), " results, the node ", n.output_count()));
+  return results;
+}
+
+Result<void> choose_between_branches(NodeImport& n) {
+  BUDA_ASSIGN(Operands yes, branch_results(n, "then_branch", "then"));
+  BUDA_ASSIGN(Operands no, branch_results(n, "else_branch", "else"));
+  BUDA_ASSIGN(Operands results, frontend::selected(n, n.store(), n.input(0), yes, no));
+  for (std::size_t i = 0; i < results.size(); ++i) n.output(results[i], i);
+  return success();
+}
+
+Result<void> import_if(NodeImport& n) {
+  if (!n.is_known(0)) return choose_between_branches(n);
+  BUDA_ASSIGN(bool condition, truth(n, n.operand(0), "condition (input 0)"));
+  BUDA_ASSIGN(Operands results, condition ? branch_results(n, "then_branch", "then") : branch_results(n, "else_branch", "else"));
   for (std::size_t i = 0; i < results.size(); ++i) n.output(results[i], i);
   return success();
 }
@@ -231,8 +245,8 @@ Result<void> import_scan(NodeImport& n) {
 }
 
 constexpr OpImporter kControlOps[] = {
-    {"If", 1, import_if, {}, Narrow::converts},
-    {"Loop", 1, import_loop, {}, Narrow::converts},
+    {"If", 1, import_if, {}, Narrow::converts, true},
+    {"Loop", 1, import_loop, {}, Narrow::converts, true},
     {"Scan", 8, import_scan, {}, Narrow::converts},
 };
 

@@ -38,7 +38,7 @@ constexpr std::size_t kSmallTensor = 64;  // elements; more than any tensor has 
 bool is_read_at(const Model& model, const ::onnx::NodeProto& node, int opset) {
   if (has_function(model, node.domain(), node.op_type(), opset)) return true;
   const OpImporter* importer = find_importer(node.domain(), node.op_type());
-  const auto* schema = definition(node.op_type(), opset);
+  const auto* schema = definition(node.domain(), node.op_type(), opset);
   return importer != nullptr && schema != nullptr && !schema->deprecated() && schema->since_version() >= importer->since;
 }
 

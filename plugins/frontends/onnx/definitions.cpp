@@ -1,10 +1,10 @@
-// Definitions of opsets 18 to 21, which are newer than libonnx.
+// Definitions of opsets 18 to 21, which are newer than libonnx, and those of onnxruntime's own operators.
 //
 // The table holds the number of inputs and results and the attributes, as ONNX's operator documents (docs/Changelog.md of onnx/onnx) list
 // them, and libonnx's checker compares nodes with it. A definition is left out where only the element types or the accepted texts
 // changed since an older one: those are for the importers to judge, and the older definition says the same about the rest of a node.
 #include "definitions.hpp"
-
+#include "definition_rows.hpp"
 #include "model.hpp"
 
 #include <onnx/defs/schema.h>
@@ -17,40 +17,20 @@
 namespace buda::onnx_frontend {
 namespace {
 
-using ::onnx::AttributeProto;
 using ::onnx::OpSchema;
 using ::onnx::OpSchemaRegistry;
 
-constexpr AttributeProto::AttributeType kInt = AttributeProto::INT, kInts = AttributeProto::INTS, kFloat = AttributeProto::FLOAT,
-                                        kText = AttributeProto::STRING;
-
-struct Attribute {
-  const char* name;
-  AttributeProto::AttributeType type;
-  bool required = false;
-};
-
-struct Definition {
-  const char* op_type;
-  int since;
-  int min_inputs, max_inputs;
-  std::vector<Attribute> attributes = {};
-  int max_results = 1;
-};
-
-constexpr int kAnyNumber = std::numeric_limits<int>::max();
-
-std::vector<Attribute> with(std::vector<Attribute> some, std::initializer_list<Attribute> more) {
+std::vector<DefinedAttribute> with(std::vector<DefinedAttribute> some, std::initializer_list<DefinedAttribute> more) {
   some.insert(some.end(), more);
   return some;
 }
 
-std::vector<Definition> newer_definitions() {
-  const std::vector<Attribute> window{{"dilations", kInts}, {"pads", kInts}, {"strides", kInts}};
-  const std::vector<Attribute> pool = with(window, {{"auto_pad", kText}, {"ceil_mode", kInt}, {"kernel_shape", kInts, true}});
-  const std::vector<Attribute> reduction{{"keepdims", kInt}, {"noop_with_empty_axes", kInt}};
-  const std::vector<Attribute> group_norm{{"epsilon", kFloat}, {"num_groups", kInt, true}};
-  std::vector<Definition> out{
+std::vector<DefinitionRow> newer_definitions() {
+  const std::vector<DefinedAttribute> window{{"dilations", kInts}, {"pads", kInts}, {"strides", kInts}};
+  const std::vector<DefinedAttribute> pool = with(window, {{"auto_pad", kText}, {"ceil_mode", kInt}, {"kernel_shape", kInts, true}});
+  const std::vector<DefinedAttribute> reduction{{"keepdims", kInt}, {"noop_with_empty_axes", kInt}};
+  const std::vector<DefinedAttribute> group_norm{{"epsilon", kFloat}, {"num_groups", kInt, true}};
+  std::vector<DefinitionRow> out{
       {"BitwiseAnd", 18, 2, 2},
       {"BitwiseNot", 18, 1, 1},
       {"BitwiseOr", 18, 2, 2},
@@ -99,16 +79,25 @@ std::vector<Definition> newer_definitions() {
 }
 
 // Every parameter may be of any type of tensor: which ones an operator takes, its importer knows.
-OpSchema schema_of(const Definition& d) {
+OpSchema schema_of(const DefinitionRow& d, const std::string& domain) {
   OpSchema out(d.op_type, __FILE__, __LINE__);
-  out.SinceVersion(d.since).TypeConstraint("T", OpSchema::all_tensor_types(), "");
-  for (int i = 0; i < d.max_inputs; ++i) out.Input(i, "input", "", "T", i < d.min_inputs ? OpSchema::Single : OpSchema::Optional);
+  out.SetDomain(domain).SinceVersion(d.since).TypeConstraint("T", OpSchema::all_tensor_types(), "");
+  const bool any_number = d.max_inputs == kAnyNumber;
+  for (int i = 0; i < (any_number ? d.min_inputs + 1 : d.max_inputs); ++i) {
+    const bool needed = i < d.min_inputs && std::count(d.may_be_empty.begin(), d.may_be_empty.end(), i) == 0;
+    out.Input(i, "input", "", "T",
+              needed                            ? OpSchema::Single
+              : any_number && i == d.min_inputs ? OpSchema::Variadic
+                                                : OpSchema::Optional,
+              false);
+  }
   if (d.max_results == kAnyNumber) {
     out.Output(0, "result", "", "T", OpSchema::Variadic);
   } else {
-    for (int i = 0; i < d.max_results; ++i) out.Output(i, "result", "", "T");
+    for (int i = 0; i < d.max_results; ++i)
+      out.Output(i, "result", "", "T", i == 0 || !d.further_results_optional ? OpSchema::Single : OpSchema::Optional);
   }
-  for (const Attribute& a : d.attributes) out.Attr(a.name, "", a.type, a.required);
+  for (const DefinedAttribute& a : d.attributes) out.Attr(a.name, "", a.type, a.required);
   out.Finalize();
   return out;
 }
@@ -116,20 +105,26 @@ OpSchema schema_of(const Definition& d) {
 class Definitions final : public ::onnx::ISchemaRegistry {
  public:
   Definitions() {
-    for (const Definition& d : newer_definitions()) newer_[d.op_type].emplace(d.since, schema_of(d));
+    add(newer_definitions(), std::string(kDefaultDomain));
+    add(runtime_definitions(), std::string(kDefaultDomain));
+    add(contrib_definitions(), std::string(kContribDomain));
   }
 
   const OpSchema* GetSchema(const std::string& op_type, int opset, const std::string& domain) const override {
-    if (auto found = newer_.find(op_type); domain == kDefaultDomain && found != newer_.end()) {
+    const OpSchema* ours = nullptr;
+    if (auto found = rows_.find({domain, op_type}); found != rows_.end()) {
       auto after = found->second.upper_bound(opset);
-      if (after != found->second.begin()) return &std::prev(after)->second;
+      if (after != found->second.begin()) ours = &std::prev(after)->second;
     }
-    return OpSchemaRegistry::Schema(op_type, opset, domain);
+    const OpSchema* theirs = OpSchemaRegistry::Schema(op_type, opset, domain);
+    if (ours == nullptr || (theirs != nullptr && theirs->since_version() > ours->since_version())) return theirs;
+    return ours;
   }
 
   std::vector<std::string> op_types() const {
     std::vector<std::string> out;
-    for (const auto& [name, versions] : newer_) out.push_back(name);
+    for (const auto& [name, versions] : rows_)
+      if (name.first == kDefaultDomain) out.push_back(name.second);
     for (const auto& schema : OpSchemaRegistry::get_all_schemas())
       if (schema.domain() == kDefaultDomain) out.push_back(schema.Name());
     std::sort(out.begin(), out.end());
@@ -138,7 +133,11 @@ class Definitions final : public ::onnx::ISchemaRegistry {
   }
 
  private:
-  std::map<std::string, std::map<int, OpSchema>> newer_;
+  void add(const std::vector<DefinitionRow>& rows, const std::string& domain) {
+    for (const DefinitionRow& d : rows) rows_[{domain, d.op_type}].emplace(d.since, schema_of(d, domain));
+  }
+
+  std::map<std::pair<std::string, std::string>, std::map<int, OpSchema>> rows_;  // by domain and operator
 };
 
 const Definitions& all() {
@@ -148,11 +147,12 @@ const Definitions& all() {
 
 }  // namespace
 
-const OpSchema* definition(std::string_view op_type, int opset) {
-  return all().GetSchema(std::string(op_type), opset, std::string(kDefaultDomain));
+const OpSchema* definition(std::string_view domain, std::string_view op_type, int opset) {
+  // Models state versions of ONNX's own operators; those of other domains have one each here.
+  return all().GetSchema(std::string(op_type), domain == kDefaultDomain ? opset : std::numeric_limits<int>::max(), std::string(domain));
 }
 
-const OpSchema* newest_definition(std::string_view op_type) { return definition(op_type, std::numeric_limits<int>::max()); }
+const OpSchema* newest_definition(std::string_view op_type) { return definition(kDefaultDomain, op_type, std::numeric_limits<int>::max()); }
 
 std::vector<std::string> defined_op_types() { return all().op_types(); }
 

@@ -1,4 +1,5 @@
-// What ONNX defines an operator to be, at an opset: libonnx's definitions up to the newest it knows, and this frontend's own after it.
+// What an operator is defined to be, at an opset: libonnx's definitions up to the newest it knows, and this frontend's own of what is newer
+// and of onnxruntime's operators.
 #pragma once
 
 #include <string>
@@ -12,14 +13,14 @@ class OpSchema;
 
 namespace buda::onnx_frontend {
 
-// The definition of an operator of the default domain that holds at an opset; null where there is none.
-const ::onnx::OpSchema* definition(std::string_view op_type, int opset);
-// The newest of all; null for an operator that ONNX does not have.
+// The definition of an operator that holds at an opset (of the default domain); null where there is none.
+const ::onnx::OpSchema* definition(std::string_view domain, std::string_view op_type, int opset);
+// The newest one of the default domain; null for an operator that ONNX does not have.
 const ::onnx::OpSchema* newest_definition(std::string_view op_type);
 // All operators of the default domain, sorted.
 std::vector<std::string> defined_op_types();
 
-// The same definitions, for libonnx's checker. Those of other domains are libonnx's alone.
+// The same definitions, for libonnx's checker.
 const ::onnx::ISchemaRegistry& definitions();
 
 }  // namespace buda::onnx_frontend

@@ -30,7 +30,7 @@ const FunctionProto* model_function(const Model& model, std::string_view domain,
 
 const ::onnx::OpSchema* schema_with_function(std::string_view domain, std::string_view op_type, int opset) {
   if (domain != kDefaultDomain || !out_of_scope(domain, op_type).empty()) return nullptr;
-  const auto* schema = definition(op_type, opset);
+  const auto* schema = definition(domain, op_type, opset);
   return schema != nullptr && !schema->deprecated() && (schema->HasFunction() || schema->HasContextDependentFunction()) ? schema : nullptr;
 }
 

@@ -140,11 +140,15 @@ class GraphImport final : public BodyImporter {
   }
 
   Result<void> import_computable(const ::onnx::NodeProto& node, const Scope& scope) {
+    // The model's own function of another domain says what its author meant.
+    if (node.domain() != kDefaultDomain && has_function(*model_, node.domain(), node.op_type(), scope.opset))
+      return import_function(node, scope);
     const OpImporter* importer = find_importer(node.domain(), node.op_type());
-    const auto* defined = definition(node.op_type(), scope.opset);
+    const auto* defined = definition(node.domain(), node.op_type(), scope.opset);
     if (importer != nullptr && defined != nullptr && defined->since_version() >= importer->since) {
       NodeImport context(*model_, node, *importer, scope, builder_, *this, *host_);
       BUDA_TRY(check_narrow(context));
+      BUDA_TRY(check_sequences(context));
       BUDA_TRY(importer->import(context));
       if (importer->narrow == Narrow::moves && context.narrow(0) != nullptr)
         for (const auto& output : node.output())
@@ -167,6 +171,13 @@ class GraphImport final : public BodyImporter {
         d.hint = "convert them before (DequantizeLinear, Cast)";
         return d;
       }
+    return success();
+  }
+
+  static Result<void> check_sequences(const NodeImport& n) {
+    for (std::size_t i = 0; i < n.input_count() && !n.importer().takes_sequences; ++i)
+      if (auto value = n.operand(i); value != nullptr && value->sequence != nullptr)
+        return n.refuse(cat("its input ", i, " is a sequence of tensors, and a tensor is needed"));
     return success();
   }
 
@@ -221,7 +232,14 @@ class GraphImport final : public BodyImporter {
 
   void add_outputs() {
     for (const auto& output : model_->proto->graph().output()) {
-      auto value = store_.ref(values_.find(output.name()));
+      const Operand found = values_.find(output.name());
+      if (found != nullptr && found->sequence != nullptr) {
+        Diagnostic d = model_->error("ON034", cat("output '", output.name(), "' is a sequence of tensors; outputs must be tensors"));
+        d.hint = "give its elements as outputs (SequenceAt), or join them (ConcatFromSequence)";
+        failure_.add(std::move(d));
+        continue;
+      }
+      auto value = store_.ref(found);
       if (!value.valid()) {
         failure_.add(model_->error("ON034", cat("output '", output.name(), "' has no value")));
         continue;

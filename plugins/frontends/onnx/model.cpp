@@ -160,6 +160,7 @@ Result<Model> read_model(const plugin::ModelSource& source, Host& host) {
   std::string().swap(records->graph);
   BUDA_TRY(settle_domains(model));
   name_nodes(model);
+  sort_nodes(*model.proto);
   BUDA_TRY(read_initializers(model, records->initializers, host));
   BUDA_TRY(read_sparse_initializers(model, host));
   return model;

@@ -51,12 +51,17 @@ struct Model {
 
 // The domain of ONNX's own operators; "ai.onnx" is another spelling, which reading replaces.
 inline constexpr std::string_view kDefaultDomain = "";
+// That of the operators that onnxruntime adds to ONNX's ("contrib ops"), which its optimizer writes.
+inline constexpr std::string_view kContribDomain = "com.microsoft";
 // As it stands in messages: "ai.onnx"; and with its version in this model: "domain ai.onnx, opset 13".
 std::string domain_name(std::string_view domain);
 std::string domain_text(const Model& model, std::string_view domain);
 
 // Gives every node without a name one, "<op type>_<index in the graph>", and makes all names UTF-8.
 void name_nodes(Model& model);
+
+// Brings the nodes of the graph, of its subgraphs and of functions to an order in which producers come first.
+void sort_nodes(::onnx::ModelProto& model);
 
 // "node 'fc1' (op type Gemm, domain ai.onnx, opset 13): <reason>": every refusal of a node has this form.
 Diagnostic node_error(const Model& model, const ::onnx::NodeProto& node, std::string code, std::string reason);

@@ -65,6 +65,8 @@ class NodeImport : public frontend::OpImport {  // wide because it is all that i
              BodyImporter& bodies, Host& host);
 
   const OpImporter& importer() const { return *importer_; }
+  // Of the node, with what stands before it.
+  const std::string& name() const { return name_; }
   int opset() const { return scope_->opset; }
 
   // ---- inputs, which all exist and were imported. An optional input that is absent at the end, or has an empty name, is not there.
@@ -91,6 +93,7 @@ class NodeImport : public frontend::OpImport {  // wide because it is all that i
   Operand operand(std::size_t i) const;
   Result<graph::ValueType> type(const Operand& value) const;
   Ref ref(const Operand& value);
+  ValueStore& store() const { return values_->store(); }
   // The element type that ONNX gives an input, where it is narrower than the one that it has here; else null.
   const NarrowType* narrow(std::size_t i) const;
 

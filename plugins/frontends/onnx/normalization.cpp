@@ -1,7 +1,25 @@
 // Softmax, LogSoftmax and LayerNormalization.
-#include "node_import.hpp"
+#include "root_mean_square.hpp"
 
 namespace buda::onnx_frontend {
+
+using Ref = graph::ValueRef;
+
+RootMeanSquare root_mean_square(NodeImport& n, Ref x, Ref scale, const graph::ValueType& type, std::int64_t axis, double epsilon) {
+  NodeImport::Dims axes;
+  for (auto i = axis; i < static_cast<std::int64_t>(type.shape.rank()); ++i) axes.push_back(i);
+  RootMeanSquare out;
+  Ref squares = n.step("squares").square(x);
+  Ref mean = n.step("mean_square").reduce_avg(squares, axes);
+  Ref least = n.step("epsilon").constant(epsilon, type.dtype);
+  Ref sum = n.step("mean_square.plus").add(mean, least);
+  Ref root = n.step("root").sqrt(sum);
+  out.inverse = n.step("inverse_root").reciprocal(root);
+  Ref normal = n.step("normal").multiply(x, out.inverse);
+  out.normalized = n.result().multiply(normal, scale);
+  return out;
+}
+
 namespace {
 
 graph::ValueRef normalized(ops::Builder& builder, std::string_view op, graph::ValueRef x, std::int64_t dim) {
@@ -60,9 +78,21 @@ Result<void> import_layer_normalization(NodeImport& n) {
   return success();
 }
 
+// onnxruntime's; its documents call it SimplifiedLayerNormalization, and ONNX from opset 23 on RMSNormalization.
+Result<void> import_simplified(NodeImport& n) {
+  BUDA_ASSIGN(auto type, n.type(0));
+  BUDA_ASSIGN(auto axis, n.axis(n.integer("axis", -1), type.shape.rank()));
+  Ref x = n.input(0), scale = n.input(1);
+  RootMeanSquare made = root_mean_square(n, x, scale, type, axis, n.real("epsilon", 1e-5));
+  n.output(made.normalized);
+  n.output(made.inverse, 1);
+  return success();
+}
+
 constexpr OpImporter kNormalizationOps[] = {
-    {"LayerNormalization", 17, import_layer_normalization},
+    {"LayerNormalization", 1, import_layer_normalization},
     {"LogSoftmax", 1, import_softmax, "log_softmax"},
+    {"SimplifiedLayerNormalization", 1, import_simplified},
     {"Softmax", 1, import_softmax, "softmax"},
 };
 

@@ -23,15 +23,18 @@ struct OpImporter {
   Result<void> (*import)(NodeImport& node) = nullptr;
   std::string_view op = {};  // for functions that serve several operators: the op of ours that this one is
   Narrow narrow = Narrow::refuses;
+  bool takes_sequences = false;  // among its inputs
 };
 
 // The opsets that models may have.
 inline constexpr int kOldestOpset = 1;
 inline constexpr int kNewestOpset = 21;
 
-// Null for what is not read. All operators read now are of the default domain.
+// Null for what is not read.
 const OpImporter* find_importer(std::string_view domain, std::string_view op_type);
+// Of the default domain; and of onnxruntime's.
 std::vector<std::string_view> imported_op_types();
+std::vector<std::string_view> imported_contrib_op_types();
 // Why ONNX's operators are not read that never will be; empty for others.
 std::string_view out_of_scope(std::string_view domain, std::string_view op_type);
 
@@ -57,5 +60,13 @@ std::span<const OpImporter> logic_ops();
 std::span<const OpImporter> indexing_ops();
 std::span<const OpImporter> generator_ops();
 std::span<const OpImporter> data_dependent_ops();
+std::span<const OpImporter> sequence_ops();
+
+// Families of onnxruntime's domain.
+std::span<const OpImporter> contrib_elementwise_ops();
+std::span<const OpImporter> contrib_linear_ops();
+std::span<const OpImporter> contrib_norm_ops();
+std::span<const OpImporter> contrib_attention_ops();
+std::span<const OpImporter> contrib_quantization_ops();
 
 }  // namespace buda::onnx_frontend

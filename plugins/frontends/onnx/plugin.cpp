@@ -48,6 +48,7 @@ class OnnxFrontend final : public plugin::Frontend {
   std::vector<plugin::ReadOperator> operators() const override {
     std::vector<plugin::ReadOperator> out;
     for (std::string_view name : imported_op_types()) out.push_back({std::string(name), ""});
+    for (std::string_view name : imported_contrib_op_types()) out.push_back({cat(kContribDomain, '.', name), ""});
     return out;
   }
 

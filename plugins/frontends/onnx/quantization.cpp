@@ -2,6 +2,7 @@
 //
 // A scale (and zero point) for each block of elements, and 8-bit floats, become ordinary arithmetic; the rest has ops of its own.
 // Products of integers are exact: both sides become I32, lose their zero points and go through the ops that serve other numbers too.
+#include "quantized_numbers.hpp"
 #include "window.hpp"
 
 #include <buda/base/text.hpp>
@@ -113,7 +114,8 @@ Result<void> quantize_by_steps(NodeImport& n, const QuantizedType& to) {
   return success();
 }
 
-// A zero point that is left out is 0.
+}  // namespace
+
 Result<Ref> zero_point(NodeImport& n, std::size_t i, DType dtype, std::size_t scale) {
   if (n.has_input(i)) return n.input(i);
   BUDA_ASSIGN(Shape shape, n.shape(scale));
@@ -121,11 +123,15 @@ Result<Ref> zero_point(NodeImport& n, std::size_t i, DType dtype, std::size_t sc
   return n.step("zero_point").constant(std::move(zeros));
 }
 
+namespace {
+
 ops::AttrMap slice_axis(const NodeImport& n) {
   ops::AttrMap attrs;
   if (n.integer("axis", 1) != 1) attrs["dim"] = n.integer("axis", 1);
   return attrs;
 }
+
+}  // namespace
 
 Result<void> import_dequantize(NodeImport& n) {
   BUDA_ASSIGN(auto type, n.type(0));
@@ -150,6 +156,8 @@ Result<void> import_quantize(NodeImport& n) {
   return success();
 }
 
+namespace {
+
 Ref as_i32(NodeImport& n, std::string_view step, Ref value) { return n.step(step).op("cast", {value}, {{"dtype", std::string("I32")}}); }
 
 // A vector with one number for each row (or output channel), as a column with `after` axes behind it; one number stays as it is.
@@ -162,7 +170,8 @@ Result<Ref> as_column(NodeImport& n, std::size_t i, std::string_view step, std::
   return n.step(step).reshape(value, Shape(std::move(sizes)));
 }
 
-// Input i as I32, less its zero point (if there is one), which is a column with `after` axes behind it.
+}  // namespace
+
 Result<Ref> centred(NodeImport& n, std::size_t i, std::size_t zero, std::string_view name, std::size_t after) {
   Ref value = as_i32(n, name, n.input(i));
   if (!n.has_input(zero)) return value;
@@ -170,6 +179,8 @@ Result<Ref> centred(NodeImport& n, std::size_t i, std::size_t zero, std::string_
   Ref wide = as_i32(n, cat(name, ".zero_point"), column);
   return n.step(cat(name, ".centred")).subtract(value, wide);
 }
+
+namespace {
 
 // A sum of products of quantised numbers, in I32, as the result's quantised number: times both scales, and then quantised with the scale
 // and zero point at input `result`.

@@ -1,9 +1,10 @@
-// Control flow whose conditions are known, calls of functions, and nodes that only hand on.
+// Control flow, calls of functions, and nodes that only hand on.
 //
-// A chip runs one program, so which way is taken and how often a body runs must be known; what runs becomes part of the graph.
+// A chip runs one program, so how often a body runs must be known; what runs becomes part of the graph.
 #include "node_import.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/frontend/selections.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
@@ -71,7 +72,28 @@ Result<void> import_call(NodeImport& n) {
 
 Values behind_first(const NodeImport& n) { return n.input_count() < 2 ? Values() : Values(n.values().begin() + 1, n.values().end()); }
 
+Result<std::vector<Operand>> branch_on_data(NodeImport& n, const char* attr, const char* step) {
+  BUDA_ASSIGN(auto function, function_of(n, attr));
+  BUDA_ASSIGN(Values values, n.walk().call(n, function.name(), bound(function), behind_first(n), cat(n.name(), step)));
+  std::vector<Operand> out;
+  for (const Value& value : values) {
+    if (value.kind != Value::Kind::tensor && value.kind != Value::Kind::failed)
+      return n.refuse(cat("its condition (input 0) is computed at run time, and ", attr, " gives a value that is no tensor"));
+    out.push_back(value.tensor);
+  }
+  return out;
+}
+
+// With a condition that is not known both branches are computed, and the results of one are taken.
 Result<void> import_if(NodeImport& n) {
+  if (!n.is_known(0)) {
+    BUDA_ASSIGN(auto yes, branch_on_data(n, "then_branch", "/then/"));
+    BUDA_ASSIGN(auto no, branch_on_data(n, "else_branch", "/else/"));
+    BUDA_ASSIGN(auto results, frontend::selected(n, n.store(), n.input(0), yes, no));
+    for (std::size_t i = 0; i < results.size(); ++i)
+      n.output(frontend::failed(results[i]) ? Value{Value::Kind::failed} : Value::of(results[i]), i);
+    return success();
+  }
   BUDA_ASSIGN(bool condition, n.known_truth(n.operand(0), "condition (input 0)"));
   BUDA_ASSIGN(auto function, function_of(n, condition ? "then_branch" : "else_branch"));
   return output_all(n, n.walk().call(n, function.name(), bound(function), behind_first(n), n.name() + (condition ? "/then/" : "/else/")));
@@ -114,7 +136,7 @@ constexpr OpImporter kControlOps[] = {
     {"Exit", import_first, {}, "loops whose conditions are known"},
     {"Identity", import_first},
     {"IdentityN", import_identity},
-    {"If", import_if, {}, "condition known"},
+    {"If", import_if, {}, "both branches are computed where the condition is not known"},
     {"LoopCond", import_first},
     {"Merge", import_first, {}, "condition known", "output value_index"},
     {"NextIteration", import_first, {}, "loops whose conditions are known"},
@@ -131,7 +153,7 @@ constexpr OpImporter kControlOps[] = {
     {"Snapshot", import_first},
     {"StatefulPartitionedCall", import_call},
     {"StatelessCase", import_case, {}, "number of the branch known"},
-    {"StatelessIf", import_if, {}, "condition known"},
+    {"StatelessIf", import_if, {}, "both branches are computed where the condition is not known"},
     {"StatelessWhile", import_while, {}, "conditions known"},
     {"StopGradient", import_first},
     {"Switch", import_switch, {}, "condition known", "output_false output_true"},

@@ -1,4 +1,5 @@
 // Convolutions and pools. Kernels are [rows, columns, inputs, outputs]; images have the order that the node names.
+#include "fused.hpp"
 #include "node_import.hpp"
 
 #include <buda/base/text.hpp>
@@ -82,6 +83,19 @@ Result<Windows> windows_of(const NodeImport& n, const Shape& x, Dims kernel, con
   return out;
 }
 
+// A convolution of the node's image, and what follows it in the same node; x, the kernel and further arguments are the node's inputs.
+Result<void> convolve(NodeImport& n, Ref kernel, std::int64_t results, ops::AttrMap attrs) {
+  FollowingOps following(n, 2);
+  BUDA_ASSIGN(Ref bias, following.take_bias(results));
+  Ref image = n.image(0);
+  std::vector<graph::Edge> inputs{image, kernel};
+  if (bias.valid()) inputs.emplace_back(bias);
+  Ref y = following.before().op("conv2d", std::move(inputs), std::move(attrs));
+  BUDA_ASSIGN(y, following.apply(y, true));
+  n.output(n.as_node_has_it(y));
+  return success();
+}
+
 Result<void> import_conv(NodeImport& n) {
   BUDA_ASSIGN(Shape x, n.shape(0));
   BUDA_ASSIGN(Shape w, n.shape(1));
@@ -90,10 +104,9 @@ Result<void> import_conv(NodeImport& n) {
   if (w[2] < 1 || windows.image.channels % w[2] != 0) return n.refuse(cat("its input ", x.text(), " has no groups of ", w[2], " channels"));
   ops::AttrMap attrs = windows.arguments.attrs();
   if (windows.image.channels != w[2]) attrs["groups"] = windows.image.channels / w[2];
-  Ref image = n.image(0), kernel = n.input(1);
+  Ref kernel = n.input(1);
   kernel = n.step("kernel").transpose(kernel, {3, 2, 0, 1});
-  n.output(n.as_node_has_it(n.result().op("conv2d", {image, kernel}, std::move(attrs))));
-  return success();
+  return convolve(n, kernel, w[3], std::move(attrs));
 }
 
 // The kernel is [rows, columns, channels, results of each]; result c * results + m is the m-th one of channel c, here as there.
@@ -105,11 +118,10 @@ Result<void> import_depthwise(NodeImport& n) {
   if (windows.image.channels != w[2]) return n.refuse(cat("its kernel ", w.text(), " does not fit its input ", x.text()));
   ops::AttrMap attrs = windows.arguments.attrs();
   if (w[2] != 1) attrs["groups"] = w[2];
-  Ref image = n.image(0), kernel = n.input(1);
+  Ref kernel = n.input(1);
   kernel = n.step("kernel.first").transpose(kernel, {2, 3, 0, 1});
   kernel = n.step("kernel").reshape(kernel, Shape{w[2] * w[3], 1, w[0], w[1]});
-  n.output(n.as_node_has_it(n.result().op("conv2d", {image, kernel}, std::move(attrs))));
-  return success();
+  return convolve(n, kernel, w[2] * w[3], std::move(attrs));
 }
 
 // The transpose of a convolution, given its gradient's inputs: sizes of the result, kernel [rows, columns, results, inputs], x.
@@ -188,6 +200,12 @@ constexpr OpImporter kConvolutionOps[] = {
     {"MaxPool", import_pool, "max_pool"},
     {"MaxPool3D", import_pool, "max_pool"},
     {"MaxPoolV2", import_pool_v2, "max_pool", "window and strides known"},
+    {"FusedDepthwiseConv2dNative", import_depthwise, {}, "with what follows it, as for `_FusedConv2D`"},
+    {"_FusedConv2D",
+     import_conv,
+     {},
+     "followed by Add, BiasAdd, Elu, FusedBatchNorm, GeluApproximate, GeluExact, LeakyRelu, Prelu, Relu, Relu6, Sigmoid, Swish, Tanh"},
+    {"_FusedDepthwiseConv2dNative", import_depthwise, {}, "with what follows it, as for `_FusedConv2D`"},
 };
 
 }  // namespace

@@ -230,6 +230,13 @@ Result<void> import_select(NodeImport& n) {
   return success();
 }
 
+// The slopes broadcast to x as the file has it.
+Result<void> import_prelu(NodeImport& n) {
+  Ref x = n.input(0), slope = n.input(1);
+  n.output(n.result().op("prelu", {x, slope}));
+  return success();
+}
+
 constexpr OpImporter kElementwiseOps[] = {
     {"Abs", import_unary, "abs"},
     {"AccumulateNV2", import_add_n},
@@ -289,6 +296,7 @@ constexpr OpImporter kElementwiseOps[] = {
     {"NotEqual", import_not_equal},
     {"OnesLike", import_filled},
     {"Pow", import_binary, "power"},
+    {"Prelu", import_prelu, {}, "of TensorFlow.js"},
     {"RealDiv", import_binary, "divide"},
     {"Reciprocal", import_unary, "reciprocal"},
     {"Relu", import_unary, "relu"},

@@ -1,4 +1,5 @@
 // Products of matrices.
+#include "fused.hpp"
 #include "node_import.hpp"
 
 #include <buda/base/text.hpp>
@@ -27,7 +28,12 @@ Result<Ref> matrices(NodeImport& n, std::size_t i, bool transposed) {
 Result<void> product(NodeImport& n, const std::string& first, const std::string& second) {
   BUDA_ASSIGN(Ref a, matrices(n, 0, n.flag(first, false)));
   BUDA_ASSIGN(Ref b, matrices(n, 1, n.flag(second, false)));
-  n.output(n.result().matmul(a, b));
+  FollowingOps following(n, 2);
+  BUDA_ASSIGN(Shape columns, n.shape_of(b));
+  BUDA_ASSIGN(Ref bias, following.take_bias(columns[columns.rank() - 1]));
+  Ref y = bias.valid() ? following.before().matmul(a, b, bias) : following.before().matmul(a, b);
+  BUDA_ASSIGN(y, following.apply(y, false));
+  n.output(y);
   return success();
 }
 
@@ -63,6 +69,8 @@ constexpr OpImporter kLinearOps[] = {
     {"Einsum", import_einsum},
     {"L2Loss", import_l2_loss},
     {"MatMul", import_matmul},
+    {"_FusedBatchMatMulV2", import_batch_matmul, {}, "with what follows it, as for `_FusedConv2D`"},
+    {"_FusedMatMul", import_matmul, {}, "with what follows it, as for `_FusedConv2D`"},
 };
 
 }  // namespace

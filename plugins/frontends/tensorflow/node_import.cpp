@@ -52,6 +52,11 @@ NodeImport::Dims NodeImport::integers(const std::string& name) const {
   return a == nullptr ? Dims() : Dims(a->list().i().begin(), a->list().i().end());
 }
 
+std::vector<std::string> NodeImport::texts(const std::string& name) const {
+  const auto* a = attr(name);
+  return a == nullptr ? std::vector<std::string>() : std::vector<std::string>(a->list().s().begin(), a->list().s().end());
+}
+
 Result<DType> NodeImport::dtype(const std::string& name, DType standard) const {
   const auto* a = attr(name);
   if (a == nullptr) return standard;

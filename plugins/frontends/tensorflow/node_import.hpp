@@ -82,6 +82,7 @@ class NodeImport : public frontend::OpImport {  // wide because it is all that i
   const std::string& name() const { return name_; }
   frontend::Layouts& layouts() { return state_->layouts; }
   Walk& walk() { return *state_->walk; }
+  frontend::ValueStore& store() { return state_->store; }
 
   // ---- attributes; one that the file leaves out has its standard value
 
@@ -91,6 +92,7 @@ class NodeImport : public frontend::OpImport {  // wide because it is all that i
   bool flag(const std::string& name, bool standard) const;
   std::string text(const std::string& name, std::string_view standard) const;
   Dims integers(const std::string& name) const;
+  std::vector<std::string> texts(const std::string& name) const;
   Result<DType> dtype(const std::string& name, DType standard) const;
   const format::AttrValue* attr(const std::string& name) const;
   // All of the node, for the function that it calls.

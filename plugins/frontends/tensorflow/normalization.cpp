@@ -15,15 +15,26 @@ Result<void> import_softmax(NodeImport& n) {
   return success();
 }
 
-// Inputs: x, scale, offset, mean, variance.
+// Inputs: x, scale, offset, mean, variance; what TensorFlow's optimiser makes of it also adds a further input, and has an activation.
 Result<void> import_batch_norm(NodeImport& n) {
   if (n.flag("is_training", true)) {
     Diagnostic d = n.refuse("it normalises with the mean of each batch, as in training (is_training)");
     d.hint = "export the model for inference (Keras: training=False, or the learning phase 0)";
     return d;
   }
+  std::string activation = n.text("activation_mode", "Identity");
+  if (activation != "Identity" && activation != "Relu")
+    return n.refuse(cat("its activation_mode is '", activation, "'; Identity and Relu are supported"));
+  bool side = n.integer("num_side_inputs", 0) != 0, active = activation == "Relu";
   Ref x = n.image(0), scale = n.input(1), offset = n.input(2), mean = n.input(3), variance = n.input(4);
-  Ref y = n.result().op("batchnorm", {x, scale, offset, mean, variance}, {{"epsilon", n.real("epsilon", 1e-4)}});
+  Ref y = (side || active ? n.step("normalized") : n.result())
+              .op("batchnorm", {x, scale, offset, mean, variance}, {{"epsilon", n.real("epsilon", 1e-4)}});
+  if (side) {
+    BUDA_TRY(n.type(5));
+    Ref beside = n.image(5);
+    y = (active ? n.step("sum") : n.result()).add(y, beside);
+  }
+  if (active) y = n.result().relu(y);
   n.output(n.as_node_has_it(y));
   n.output_input(3, 1);
   n.output_input(4, 2);
@@ -71,6 +82,7 @@ constexpr OpImporter kNormalizationOps[] = {
     {"LRN", import_lrn},
     {"LogSoftmax", import_softmax, "log_softmax"},
     {"Softmax", import_softmax, "softmax"},
+    {"_FusedBatchNormEx", import_batch_norm, {}, "not in training; with a further input and Relu", kBatchNormResults},
 };
 
 }  // namespace

@@ -52,7 +52,8 @@ constexpr Reason kReasons[] = {
     {"Queue", "input pipelines are not read; start the model after this with --set frontend.tensorflow.inputs=NAMES and --input-shape"},
     {"PyFunc", "it calls code outside of the file"},
     {"TRT", "it is code of another compiler; export the model without it"},
-    {"_Fused", "it is what TensorFlow's optimiser makes of several operators; export the graph before it is optimised"},
+    {"_Fused",
+     "it is what TensorFlow's optimiser makes of several operators, and not read in this form yet; export the graph before it is optimised"},
 };
 
 }  // namespace

@@ -1,9 +1,10 @@
-// Control flow whose conditions are known, and variables that operators name.
+// Control flow, and variables that operators name.
 //
-// A chip runs one program, so which way is taken and how often a body runs must be known; what runs becomes part of the graph.
+// A chip runs one program, so how often a body runs must be known; what runs becomes part of the graph.
 #include "node_import.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/frontend/selections.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
@@ -24,7 +25,27 @@ OperandList inputs_from(const NodeImport& n, std::size_t first) {
 
 bool any_failed(const OperandList& values) { return std::any_of(values.begin(), values.end(), frontend::failed); }
 
+// The results of a branch that may not be taken, which therefore may not assign variables.
+Result<OperandList> branch_on_data(NodeImport& n, std::size_t which, std::string_view name) {
+  const std::vector<Variable> before = n.shared().variables;
+  BUDA_ASSIGN(OperandList results, n.call(which, inputs_from(n, 1), name));
+  const std::vector<Variable>& after = n.shared().variables;
+  for (std::size_t i = 0; i < before.size(); ++i)
+    if (before[i].value != after[i].value)
+      return n.refuse(cat("its condition (input 0) is computed at run time, and its branch '", name, "' assigns the variable '",
+                          after[i].name, "'; a chip computes both branches, which must not assign anything"));
+  return results;
+}
+
+// With a condition that is not known both branches are computed, and the results of one are taken.
 Result<void> import_if(NodeImport& n) {
+  if (!n.is_known(0)) {
+    BUDA_ASSIGN(OperandList yes, branch_on_data(n, 0, "then"));
+    BUDA_ASSIGN(OperandList no, branch_on_data(n, 1, "else"));
+    BUDA_ASSIGN(OperandList results, frontend::selected(n, n.shared().store, n.input(0), yes, no));
+    n.output_all(results);
+    return success();
+  }
   BUDA_ASSIGN(bool condition, n.known_truth(n.operand(0), "condition (input 0)"));
   BUDA_ASSIGN(OperandList results, n.call(condition ? 0 : 1, inputs_from(n, 1), condition ? "then" : "else"));
   n.output_all(results);
@@ -104,7 +125,7 @@ constexpr OpImporter kControlOps[] = {
     {Code::ASSIGN_VARIABLE, import_assign, {}, Exactness::exact, "in what CALL_ONCE calls; elsewhere with `state=initial`"},
     {Code::CALL, import_call, {}, Exactness::exact},
     {Code::CALL_ONCE, import_call_once, {}, Exactness::exact},
-    {Code::IF, import_if, {}, Exactness::exact, "condition known"},
+    {Code::IF, import_if, {}, Exactness::exact, "both branches are computed where the condition is not known"},
     {Code::READ_VARIABLE, import_read, {}, Exactness::exact},
     {Code::VAR_HANDLE, import_handle, {}, Exactness::exact},
     {Code::WHILE, import_while, {}, Exactness::exact, "conditions known"},

@@ -83,16 +83,61 @@ TEST_F(OnnxControl, OpenSizesAreAllThatIsSaid) {
   EXPECT_EQ(refusal(m.bytes()), "ON021 input 'x': dimension 0 is not known\n  hint: give it a value, for example --dim x.0=1\n");
 }
 
-TEST_F(OnnxControl, AnUnknownConditionNamesTheInputToGive) {
+// The condition is an input of this shape.
+OnnxModel choice_on_data(const std::vector<std::int64_t>& shape) {
   OnnxModel m = choice(true);
   m.graph().clear_initializer();
-  value(*m.graph().mutable_input(), "cond", TensorProto::BOOL);
-  m.graph().mutable_input(1)->mutable_type()->mutable_tensor_type()->mutable_shape();
+  m.input("cond", shape, TensorProto::BOOL);
+  return m;
+}
+
+TEST_F(OnnxControl, OfBranchesOnDataOneIsSelected) {
+  Tensor x({2}, std::vector<float>{1, -3});
+  for (const auto& shape : {std::vector<std::int64_t>{}, {1}, {1, 1}}) {
+    for (bool condition : {true, false}) {
+      Tensor cond(Shape(shape), std::vector<Boolean>{Boolean{condition}});
+      expect_near(evaluated(choice_on_data(shape).bytes(), {x, cond}), condition ? std::vector<float>{2, -6} : std::vector<float>{-1, 3});
+    }
+  }
+}
+
+// What would be infinite or NaN in the branch that is not taken does not reach the result.
+TEST_F(OnnxControl, ABranchThatIsNotTakenLeavesNothing) {
+  OnnxModel m = choice_on_data({});
+  auto& otherwise = *m.graph().mutable_node(0)->mutable_attribute(1)->mutable_g();
+  otherwise.mutable_node(0)->set_op_type("Log");
+  Tensor x({2}, std::vector<float>{0, -3});
+  expect_near(evaluated(m.bytes(), {x, Tensor::scalar(Boolean{1})}), {0, -6});
+}
+
+TEST_F(OnnxControl, BranchesOnDataMustAgreeInTheirTypes) {
+  OnnxModel m = choice_on_data({});
+  auto& otherwise = *m.graph().mutable_node(0)->mutable_attribute(1)->mutable_g();
+  *otherwise.mutable_node(0) = {};
+  otherwise.mutable_node(0)->set_op_type("Concat");
+  for (const char* input : {"x", "x"}) otherwise.mutable_node(0)->add_input(input);
+  otherwise.mutable_node(0)->add_output("e");
+  OnnxNode(*otherwise.mutable_node(0)).integer("axis", 0);
   std::string text = refusal(m.bytes());
-  EXPECT_NE(text.find("ON040 node 'choice' (op type If, domain ai.onnx, opset 13): its condition (input 0) is computed at run time"),
-            std::string::npos)
+  EXPECT_NE(
+      text.find("ON040 node 'choice' (op type If, domain ai.onnx, opset 13): its condition is computed at run time, and result 0 is F32 "
+                "[2] of one branch and F32 [4] of the other"),
+      std::string::npos)
       << text;
-  EXPECT_NE(text.find("--value cond=FILE"), std::string::npos) << text;
+  EXPECT_NE(refusal(choice_on_data({2}).bytes()).find("its condition is BOOL [2]; a single boolean is needed"), std::string::npos);
+}
+
+// The cast at the end of the list comes first, and the branches of an If see what is computed behind it.
+TEST_F(OnnxControl, NodesAreSorted) {
+  OnnxModel m = choice(true);
+  m.graph().mutable_input(0)->set_name("given");
+  m.node("Neg", {"half"}, {"x"}).named("negated");
+  m.node("Mul", {"given", "factor"}, {"half"}).named("scaled");
+  m.scalar("factor", 0.5f);
+  Tensor x({2}, std::vector<float>{1, -3});
+  expect_near(evaluated(m.bytes(), {x}), {-1, 3});
+  graph::Graph g = imported(m.bytes());
+  EXPECT_TRUE(g.find("choice.then.Add_0").valid());
 }
 
 // s starts at x and grows by i + 1 in iteration i, for `trips` iterations or while s0 < limit; scan: all s.
@@ -333,7 +378,88 @@ TEST_F(OnnxControl, SparseTensorsAreWrittenOut) {
 
 TEST_F(OnnxControl, WhatWillNeverBeReadSaysWhy) {
   EXPECT_NE(refusal(one_node("RandomNormalLike", {{2}}).bytes()).find("its result is random"), std::string::npos);
-  EXPECT_NE(refusal(one_node("SequenceConstruct", {{2}}).bytes()).find("sequences of tensors are not supported"), std::string::npos);
+}
+
+// ---- sequences
+
+Tensor numbered(Shape shape) {
+  std::vector<float> v(static_cast<std::size_t>(*shape.volume()));
+  for (std::size_t i = 0; i < v.size(); ++i) v[i] = static_cast<float>(i);
+  return Tensor(std::move(shape), std::move(v));
+}
+
+// x in parts of `size` rows, with the part at `from` put in at `to`, one beside the other.
+OnnxModel moved_part(std::vector<std::int64_t> x, std::vector<std::int64_t> sizes, float from, float to) {
+  OnnxModel m;
+  m.input("x", x);
+  m.whole("sizes", sizes).scalar("from", from).scalar("to", to);
+  m.node("SplitToSequence", {"x", "sizes"}, {"s"}).integer("axis", 0);
+  m.node("SequenceAt", {"s", "from"}, {"part"});
+  m.node("SequenceInsert", {"s", "part", "to"}, {"more"});
+  m.node("SequenceErase", {"more"}, {"less"});
+  m.node("Identity", {"less"}, {"same"});
+  m.node("ConcatFromSequence", {"same"}, {"y"}).integer("axis", 0);
+  m.output("y");
+  return m;
+}
+
+TEST_F(OnnxControl, SequencesLiveWhileImporting) {
+  expect_near(evaluated(moved_part({3, 2}, {1, 2}, -1, 0).bytes(), {numbered({3, 2})}), {2, 3, 4, 5, 0, 1});
+  expect_near(evaluated(moved_part({4, 1}, {2, 1, 1}, 1, -1).bytes(), {numbered({4, 1})}), {0, 1, 2, 2});
+  expect_near(evaluated(moved_part({5}, {5}, 0, 1).bytes(), {numbered({5})}), {0, 1, 2, 3, 4});
+}
+
+TEST_F(OnnxControl, PlacesOutsideOfSequences) {
+  EXPECT_NE(refusal(moved_part({3, 2}, {1, 2}, 2, 0).bytes()).find("its position 2 lies outside a sequence of 2"), std::string::npos);
+  EXPECT_NE(refusal(moved_part({3, 2}, {1, 1}, 0, 0).bytes()).find("parts of sizes [1, 1] do not add up to an axis of size 3"),
+            std::string::npos);
+}
+
+// Without sizes each row is an element, without its axis; stacked along another one they are the transpose.
+TEST_F(OnnxControl, SequencesOfRows) {
+  OnnxModel m;
+  m.input("x", {3, 2});
+  m.node("SplitToSequence", {"x"}, {"rows"}).integer("axis", 0).integer("keepdims", 0);
+  m.node("ConcatFromSequence", {"rows"}, {"y"}).integer("axis", -1).integer("new_axis", 1);
+  m.output("y");
+  Shape shape;
+  expect_near(evaluated(m.bytes(), {numbered({3, 2})}, &shape), {0, 2, 4, 1, 3, 5});
+  EXPECT_EQ(shape, (Shape{2, 3}));
+}
+
+TEST_F(OnnxControl, ALoopAppendsToASequence) {
+  OnnxModel m;
+  m.input("x", {2});
+  m.whole("trips", {3});
+  truth(m, "go", true);
+  m.node("SequenceEmpty", {}, {"none"});
+  m.node("Loop", {"trips", "go", "x", "none"}, {"last", "all"}).named("loop");
+  auto& g = body(m, 1, "body");
+  value(*g.mutable_input(), "i", TensorProto::INT64);
+  value(*g.mutable_input(), "c", TensorProto::BOOL);
+  value(*g.mutable_input(), "s");
+  g.add_input()->set_name("list");
+  add(g, "Add", {"s", "s"}, {"next"});
+  add(g, "SequenceInsert", {"list", "next"}, {"longer"});
+  add(g, "Identity", {"c"}, {"again"});
+  for (const char* name : {"again", "next", "longer"}) value(*g.mutable_output(), name);
+  m.node("ConcatFromSequence", {"all"}, {"y"}).integer("axis", 0);
+  m.output("y");
+  expect_near(evaluated(m.bytes(), {Tensor({2}, std::vector<float>{1, -3})}), {2, -6, 4, -12, 8, -24});
+}
+
+TEST_F(OnnxControl, ASequenceIsNoTensor) {
+  OnnxModel m;
+  m.input("x", {3, 2});
+  m.node("SplitToSequence", {"x"}, {"rows"}).integer("axis", 0);
+  m.node("Relu", {"rows"}, {"y"}).named("relu");
+  m.output("y");
+  EXPECT_NE(refusal(m.bytes()).find("node 'relu' (op type Relu, domain ai.onnx, opset 13)"), std::string::npos);
+  OnnxModel whole;
+  whole.input("x", {3, 2});
+  whole.node("SplitToSequence", {"x"}, {"rows"}).integer("axis", 0);
+  whole.output("rows");
+  EXPECT_NE(refusal(whole.bytes()).find("output 'rows' is a sequence of tensors; outputs must be tensors"), std::string::npos);
 }
 
 }  // namespace

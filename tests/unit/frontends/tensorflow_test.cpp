@@ -287,6 +287,17 @@ TEST_F(TensorFlow, BranchesOfControlFlowV2) {
               ElementsAre(-1, 2));
 }
 
+TEST_F(TensorFlow, OfBranchesOnDataOneIsSelected) {
+  std::string text = placeholder("x", {1, 2}) + placeholder("switch", {}) +
+                     library(function("double", {"a"}, {{"r", "sum:z:0"}}, node("AddV2", "sum", {"a", "a"})) +
+                             function("negate", {"a"}, {{"r", "neg:y:0"}}, node("Neg", "neg", {"a"})));
+  for (const char* op : {"If", "StatelessIf"}) {
+    std::string model = text + node(op, "y", {"switch", "x"}, {calls("then_branch", "double"), calls("else_branch", "negate")});
+    EXPECT_THAT(one(model, {kTwo, Tensor::scalar(3.0f)}), ElementsAre(2, -4));
+    EXPECT_THAT(one(model, {kTwo, Tensor::scalar(0.0f)}), ElementsAre(-1, 2));
+  }
+}
+
 TEST_F(TensorFlow, ListsLiveWhileImporting) {
   std::string x = placeholder("x", {2, 2}) + integers("zero", {}, {0}) + integers("one", {}, {1}) + integers("two", {}, {2}) +
                   integers("shape", {1}, {2});

@@ -105,10 +105,20 @@ class TfliteControl : public Tflite {
 
 TEST_F(TfliteControl, OneBranchOfACondition) { expect_near(run(two_branches(true), {x_}).to_f32(), {7, -7}); }
 
-TEST_F(TfliteControl, AConditionThatDependsOnAnInputIsRefusedWithAdvice) {
-  std::string said = refusal(two_branches(false).bytes());
-  EXPECT_THAT(said, HasSubstr("TF040 node 'y' (op type IF, operator 0, version 1): its condition (input 0)"));
-  EXPECT_THAT(said, HasSubstr("--value condition"));
+TEST_F(TfliteControl, OfBranchesOnDataOneIsSelected) {
+  for (bool condition : {true, false})
+    expect_near(run(two_branches(false), {x_, Tensor::scalar(Boolean{condition})}).to_f32(),
+                condition ? std::vector<float>{2 * x_.to_f32()[0] + 1, 2 * x_.to_f32()[1] + 1}
+                          : std::vector<float>{-x_.to_f32()[0], -x_.to_f32()[1]});
+}
+
+TEST_F(TfliteControl, BranchesOnDataMustAgreeInTheirTypes) {
+  TfliteModel m = two_branches(false);
+  m.select_subgraph(2);
+  int twice = m.tensor("longer", {4});
+  m.op(BuiltinOperator::CONCATENATION, {0, 0}, {twice}, tfl::ConcatenationOptionsT());
+  m.model().subgraphs[2]->outputs = {twice};
+  EXPECT_THAT(refusal(m.bytes()), HasSubstr("result 0 is F32 [2] of one branch and F32 [4] of the other"));
 }
 
 TEST_F(TfliteControl, LoopRunsAsOftenAsItsConditionSays) {
