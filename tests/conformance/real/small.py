@@ -44,7 +44,7 @@ def main():
     install(build / "real" / "small")
     row = next(row for row in json.loads((HERE / "models.json").read_text()) if row["name"] == MODEL)
     places = judge.Places(build, build / "real" / "small" / "node_modules", build / "real" / "small" / "models")
-    result = judge.judge(places, row, seconds=120)
+    result = judge.judge(places, row, judge.Limits(120, 120))
     print("\n".join(page.table([row], {MODEL: result})))
     sys.exit(not all(way.get("right") for way in result["ways"].values()))
 
