@@ -18,7 +18,6 @@ MOVED = {
     "core/buda/balance/solve/policy.hpp": "core/buda/balance/policy/policy.hpp",
     "core/buda/balance/legalize/neighbours.hpp": "core/buda/balance/policy/neighbours.hpp",
     "core/buda/balance/queues/epoch_span.hpp": "core/buda/balance/policy/epoch_span.hpp",
-    "core/buda/balance/solve/spread.hpp": "core/buda/balance/search/spread.hpp",
     "core/buda/balance/solve/relaxed_epochs.hpp": "core/buda/balance/bounds/relaxed_epochs.hpp",
 }
 

@@ -12,7 +12,7 @@ import sys
 # A module includes only itself and modules that stand before it.
 MODULES = "base diag screen io schema cache serve perf tensor graph ops autograd frontend device passes host_plan netlist isa numerics sfpu arith tiling cost pipes overlay sim balance kernels image runtime functional timed telemetry liveness plugin compiler cli".split()
 # So do the rooms of a module that has an order; what stands beside them in the module's own folder is above all of them.
-ROOMS = {"balance": "resources cost place problem models policy legalize sums chips queues bounds search/rating search/moves search emit plan".split()}
+ROOMS = {"balance": "resources cost place problem models policy legalize sums chips queues bounds emit plan".split()}
 THIRD_PARTY = re.compile(r"#include\s+[<\"](nlohmann|yaml-cpp|boost|spdlog|fmt|google/protobuf|onnx|dnnl|oneapi|archive|openssl|zlib|isa-l)")
 # Below tool_main nobody ends the program, reads the environment, prints or calls a shell.
 FORBIDDEN = re.compile(r"(?<![\w.>:])(?:std::)?(getenv|secure_getenv|exit|abort|system|popen|printf|puts)\s*\(|std::(cout|cerr|clog)\b")

@@ -76,6 +76,23 @@ for policy in packing restarts cbc; do
   buda compile "$digits/digits.onnx" -o "$policy.tti" --policy "$policy" --plugin-path "$policy/build/lib/buda/plugins/abi1" -q
   buda run "$policy.tti" --inputs "$digits/digits.images.npz" --expect "$digits/digits.expected.npz" --pcc 0.999 -q
 done
+# The default policy, as somebody else's: its sources need the installation alone, and it makes the same plans.
+mkdir again && cp -r "$tests/../../plugins/policies/spread"/* again && sed -i 's/"spread"/"again"/' again/plugin.cpp
+cat > again/CMakeLists.txt << 'END'
+cmake_minimum_required(VERSION 3.25)
+project(again LANGUAGES CXX)
+find_package(OpenBuda REQUIRED)
+file(GLOB sources *.cpp moves/*.cpp rating/*.cpp)
+buda_add_plugin(again KIND policy SOURCES ${sources})
+target_include_directories(plugin_policy_again PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
+set_target_properties(plugin_policy_again PROPERTIES UNITY_BUILD ON)
+END
+"$cmake" -S again -B again/build -G Ninja -DCMAKE_PREFIX_PATH="$prefix" > again.log
+"$cmake" --build again/build >> again.log || { cat again.log; exit 1; }
+for policy in spread again; do
+  buda compile "$digits/digits.onnx" -o "$policy.tti" --policy "$policy" --plugin-path again/build/lib/buda/plugins/abi1 --build-dir "$policy.build" -q
+done
+cmp spread.build/digits.yaml again.build/digits.yaml
 # The tutorial of kernels, word for word: its files are the template's, and its commands run.
 page=$prefix/share/doc/openbuda/tutorial/kernel.md
 sed -n '/^```sh$/,/^```$/p' "$page" | sed '/^```/d' > steps.sh

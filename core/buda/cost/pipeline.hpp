@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::cost {
 
 // Parts and counts are those of the tensor of one input, as one core gives or takes it.
@@ -42,3 +44,5 @@ PipelineTimes pipeline_times(std::span<const PipelineOp> ops);
 inline constexpr std::size_t kPipelineParts = 24;
 
 }  // namespace buda::cost
+
+#pragma GCC visibility pop

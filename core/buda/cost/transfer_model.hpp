@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace buda::cost {
 
 class TransferModel {
@@ -54,3 +56,5 @@ class TransferModel {
 };
 
 }  // namespace buda::cost
+
+#pragma GCC visibility pop

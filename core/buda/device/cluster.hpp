@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::device {
 
 // An Ethernet link: channel `channel` of one chip is connected to `to_channel` of another. It works both ways.
@@ -80,3 +82,5 @@ const schema::Record<PeerAccess>& describe(const PeerAccess*);
 const schema::Record<Cluster>& describe(const Cluster*);
 
 }  // namespace buda::device
+
+#pragma GCC visibility pop

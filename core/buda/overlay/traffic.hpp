@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::overlay {
 
 // From a node of the network to its neighbour, in the epoch.
@@ -62,3 +64,5 @@ struct Traffic {
 Traffic traffic_of(const Blob& blob, const device::DeviceDescriptor& device);
 
 }  // namespace buda::overlay
+
+#pragma GCC visibility pop

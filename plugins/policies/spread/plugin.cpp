@@ -1,5 +1,6 @@
 // The policy `spread`: every epoch's work is spread over the chip so that its ops take about the same time.
-#include <buda/balance/search/spread.hpp>
+#include "spread.hpp"
+
 #include <buda/plugin/plugin.hpp>
 #include <buda/plugin/policy.hpp>
 

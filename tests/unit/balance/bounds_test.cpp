@@ -2,8 +2,8 @@
 #include "unit/balance/fixture.hpp"
 
 #include <buda/balance/bounds/bounds.hpp>
+#include <buda/balance/bounds/epoch_ends.hpp>
 #include <buda/balance/emit/report_bounds.hpp>
-#include <buda/balance/search/epoch_ends.hpp>
 
 #include <cmath>
 #include <functional>

@@ -4,13 +4,13 @@
 #include "unit/device/source_devices.hpp"
 
 #include <buda/balance/balance.hpp>
-#include <buda/balance/search/spread.hpp>
 #include <buda/base/rng.hpp>
 #include <buda/base/text.hpp>
 #include <buda/diag/sink.hpp>
 #include <buda/graph/graph.hpp>
 #include <buda/io/host.hpp>
 #include <buda/tensor/fwd.hpp>
+#include <spread/spread.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

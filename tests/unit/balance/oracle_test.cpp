@@ -7,9 +7,9 @@
 #include <buda/balance/cost/cost.hpp>
 #include <buda/balance/problem/schedule.hpp>
 #include <buda/balance/resources/resources.hpp>
-#include <buda/balance/search/rating/flow_times.hpp>
-#include <buda/balance/search/rating/queue_times.hpp>
 #include <buda/cost/transfer_model.hpp>
+#include <spread/rating/flow_times.hpp>
+#include <spread/rating/queue_times.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -2,9 +2,9 @@
 #include "fixture.hpp"
 
 #include <buda/balance/models/alike.hpp>
-#include <buda/balance/search/epoch_pool.hpp>
-#include <buda/balance/search/rating/repeated_runs.hpp>
-#include <buda/balance/search/trials.hpp>
+#include <spread/epoch_pool.hpp>
+#include <spread/rating/repeated_runs.hpp>
+#include <spread/trials.hpp>
 
 #include <gtest/gtest.h>
 

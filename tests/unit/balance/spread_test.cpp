@@ -1,14 +1,14 @@
 // The policy that spreads each epoch's work over the chip.
 #include <buda/balance/models/alike.hpp>
-#include <buda/balance/search/epoch_pool.hpp>
-#include <buda/balance/search/epoch_search.hpp>
-#include <buda/balance/search/moves/even_channels.hpp>
-#include <buda/balance/search/moves/relieve_links.hpp>
-#include <buda/balance/search/moves/tighten_epochs.hpp>
-#include <buda/balance/search/spread.hpp>
-#include <buda/balance/search/trials.hpp>
 #include <buda/base/rng.hpp>
 #include <buda/pipes/noc/routes.hpp>
+#include <spread/epoch_pool.hpp>
+#include <spread/epoch_search.hpp>
+#include <spread/moves/even_channels.hpp>
+#include <spread/moves/relieve_links.hpp>
+#include <spread/moves/tighten_epochs.hpp>
+#include <spread/spread.hpp>
+#include <spread/trials.hpp>
 
 #include "unit/balance/fixture.hpp"
 

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::balance {
 
 // What an op of a pipeline costs.
@@ -82,3 +84,5 @@ class RelaxedCuts {
 std::vector<CoreCost> best_choices(std::vector<CoreCost> choices);
 
 }  // namespace buda::balance
+
+#pragma GCC visibility pop

@@ -9,6 +9,8 @@
 #include <set>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::balance {
 
 // An op and one that takes its result.
@@ -31,3 +33,5 @@ bool crosses_within_temporal_epoch(const Problem& problem, const Choice& choice,
 DirectEpochs possibly_direct(const Problem& problem, const Choice& choice);
 
 }  // namespace buda::balance
+
+#pragma GCC visibility pop

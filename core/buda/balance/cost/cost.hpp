@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::balance {
 
 // Cycles of one input, by what holds the op up.
@@ -32,3 +34,5 @@ struct Traffic {
 OpCycles estimate(const netlist::Op& op, double kernel, const Traffic& traffic, const device::DeviceDescriptor& device);
 
 }  // namespace buda::balance
+
+#pragma GCC visibility pop

@@ -8,6 +8,8 @@
 
 #include <cstddef>
 
+#pragma GCC visibility push(default)
+
 namespace buda::balance {
 
 // An op without its inputs. `kernel`: cycles of its kernel; `write`: to take its result to a queue, 0 if there is none.
@@ -20,3 +22,5 @@ cost::PipelineInput pipeline_input(const netlist::Op& op, std::size_t input, con
 cost::PipelineInput queue_input(const netlist::Op& op, std::size_t input, double cycles, const device::DeviceDescriptor& device);
 
 }  // namespace buda::balance
+
+#pragma GCC visibility pop

@@ -5,6 +5,8 @@
 #include <optional>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::balance {
 
 // Epochs, from the first to the last, which is included.
@@ -25,3 +27,5 @@ struct SpanBytes {
 double peak_bytes(const std::vector<SpanBytes>& all, std::int32_t epochs);
 
 }  // namespace buda::balance
+
+#pragma GCC visibility pop

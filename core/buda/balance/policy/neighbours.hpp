@@ -14,6 +14,8 @@
 #include <variant>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::balance {
 
 // How the tensor of a queue that this input alone reads is laid out: as the input takes it, but inputs of the model that are larger than
@@ -136,3 +138,5 @@ class EdgeBook {
 };
 
 }  // namespace buda::balance
+
+#pragma GCC visibility pop

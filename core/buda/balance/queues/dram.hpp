@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::balance {
 
 // Bytes of one buffer of a queue, header included, rounded up to the alignment. Nothing when they do not fit in 63 bits.
@@ -91,3 +93,5 @@ class DramAllocator {
 };
 
 }  // namespace buda::balance
+
+#pragma GCC visibility pop

@@ -17,6 +17,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::balance {
 
 // loopback: written by an op in one step, and read in the next. buffering: between ops of one epoch, where the user wants a queue.
@@ -88,3 +90,5 @@ std::int64_t host_entries(const Problem& problem, const QueueOptions& options);
 std::int64_t entries_between_ops(const Problem& problem, const Lifetime& life);
 
 }  // namespace buda::balance
+
+#pragma GCC visibility pop

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace buda::pipes {
 
 // Virtual channels: writes to DRAM have their own; multicasts must not wait behind unicasts.
@@ -20,3 +22,5 @@ int nearer_noc(device::NocCoord from, device::NocCoord to, device::NocSize size)
 std::int32_t nearest_port(const device::DramChannel& channel, device::NocCoord core, device::NocSize size);
 
 }  // namespace buda::pipes
+
+#pragma GCC visibility pop

@@ -9,6 +9,8 @@
 #include <set>
 #include <utility>
 
+#pragma GCC visibility push(default)
+
 namespace buda::pipes {
 
 enum class NocAxis : std::uint8_t { x, y };
@@ -34,7 +36,9 @@ inline std::size_t port_number(std::int32_t noc, NocPort port, device::NocCoord 
          static_cast<std::size_t>(node.x);
 }
 // Links and ports.
-inline std::size_t link_and_port_count(device::NocSize size) { return static_cast<std::size_t>(size.x) * static_cast<std::size_t>(size.y) * 8; }
+inline std::size_t link_and_port_count(device::NocSize size) {
+  return static_cast<std::size_t>(size.x) * static_cast<std::size_t>(size.y) * 8;
+}
 
 // Calls visit(axis, node) for each node on the way that passes a message on: network 0 goes along x first, network 1 along y. Both nodes
 // are on the grid. O(hops).
@@ -56,3 +60,5 @@ using NocLink = std::pair<device::NocCoord, device::NocCoord>;
 void add_route(std::int32_t noc, device::NocCoord from, device::NocCoord to, device::NocSize size, std::set<NocLink>& out);
 
 }  // namespace buda::pipes
+
+#pragma GCC visibility pop
