@@ -153,6 +153,7 @@ deb-test: deb
 	sh tests/package/chroot.sh build/deb .
 
 install: toolchain
+	cmake --build $(BUILD) --target man_pages
 	cmake --install $(BUILD) $(if $(PREFIX),--prefix $(PREFIX))
 
 clean:

@@ -1,6 +1,5 @@
 # Debian packages, made by `make deb`: openbuda (tools and data), libopenbuda1 (library and plugins), libopenbuda-dev (what a plugin or an
 # embedding program is built with), python3-openbuda (the Python module). Not installed.
-find_program(BUDA_HELP2MAN help2man REQUIRED)
 find_program(BUDA_GZIP gzip REQUIRED)
 
 set(packages openbuda "libopenbuda${BUDA_ABI}" libopenbuda-dev python3-openbuda)
@@ -17,15 +16,9 @@ foreach(package component IN ZIP_LISTS packages components)
   install(FILES "${made}/changelog.gz" "${PROJECT_SOURCE_DIR}/share/packages/copyright" DESTINATION "share/doc/${package}" COMPONENT ${component})
 endforeach()
 
-# Manual pages and completions of the tools.
+# Completions of the tools.
 get_property(targets GLOBAL PROPERTY BUDA_APPS)
 list(TRANSFORM targets REPLACE "^tool_" "" OUTPUT_VARIABLE tools)
-add_custom_command(OUTPUT "${made}/man" COMMAND rm -rf "${made}/man"
-  COMMAND sh "${PROJECT_SOURCE_DIR}/share/packages/man-pages.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" "${made}/man" ${tools}
-  COMMAND "${BUDA_GZIP}" -9nr "${made}/man"
-  DEPENDS toolchain "${PROJECT_SOURCE_DIR}/share/packages/man-pages.sh" VERBATIM)
-add_custom_target(man_pages ALL DEPENDS "${made}/man")
-install(DIRECTORY "${made}/man/" DESTINATION share/man/man1 COMPONENT tools)
 set(completions "${PROJECT_BINARY_DIR}/${BUDA_SHARE_SUBDIR}/completions")
 install(FILES "${completions}/openbuda.zsh" DESTINATION share/zsh/vendor-completions RENAME _openbuda COMPONENT tools)
 # bash looks for a file that is called like the command.

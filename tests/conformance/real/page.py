@@ -7,7 +7,7 @@ Written by `make conformance-real` (`tests/conformance/real`); do not edit. The 
 by onnxruntime {onnxruntime}, by TensorFlow Lite as @tensorflow/tfjs-tflite {tflite} has it, and by TensorFlow.js {tfjs}. Their inputs are real: pictures of scikit-image, and speech of espeak-ng. Left out are files of these packages that
 are in another one, too, and those that no reference here runs: the face mesh with attention, which has operators of MediaPipe's own, and the melspectrogram for TensorFlow Lite, whose sizes are open.
 
-- *default*: `buda compile` for n150 without options, `buda run` in the default mode of [target golden](../plugins/golden.md), `exact`; *bits*: with `--set target.golden.mode=bits`; *fp32*: with `--set target.golden.mode=fp32`.
+- *default*: `buda compile` for n150 without options, `buda run` in the default mode of [target golden](../tools/runner.md#targets), `exact`; *bits*: with `--set target.golden.mode=bits`; *fp32*: with `--set target.golden.mode=fp32`.
 - *bfloat16*: the imported graph on target `cpu` with `--formats bfloat16`: each op's result is rounded to bfloat16, sums are in fp32. It is what a format of 16 bits costs by itself.
 - *e150*: as *default*, for e150.
 - *`--accuracy`*: of models that are wrong by default or in bits, compiled for n150 with `--accuracy 0.99`, `--calibrate` with these inputs, and `--expect` with what the reference gives ([accuracy](../tools/optimizer.md#accuracy)). The cell is that of *bits*, or of *default* if that is
