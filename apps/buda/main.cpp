@@ -6,5 +6,6 @@
 int main(int argc, char** argv) {
   buda::driver::Options options;
   buda::driver::CacheOptions cache_options;
-  return buda::cli::tool_main(argc, argv, buda::driver::tool(options, cache_options));
+  buda::driver::ExplainOptions explain_options;
+  return buda::cli::tool_main(argc, argv, buda::driver::tool(options, cache_options, explain_options));
 }

@@ -2,6 +2,7 @@
 #include "apps/buda/options.hpp"
 
 #include "apps/buda/cache_command.hpp"
+#include "apps/buda/explain_command.hpp"
 #include "apps/buda/run.hpp"
 #include "apps/buda/stage_options.hpp"
 
@@ -46,7 +47,7 @@ void declare(cli::OptionSet& set, Options& o) {
 
 }  // namespace
 
-cli::ToolSpec tool(Options& o, CacheOptions& cache_options) {
+cli::ToolSpec tool(Options& o, CacheOptions& cache_options, ExplainOptions& explain_options) {
   cli::ToolSpec compile;
   compile.name = "buda compile";
   compile.summary = "compile a model into an image that `buda run` executes";
@@ -74,7 +75,7 @@ cli::ToolSpec tool(Options& o, CacheOptions& cache_options) {
   spec.summary = "compile models for tile-grid chips and run the result without hardware";
   spec.description = "A driver: it runs the other tools of the suite as processes, as gcc runs cc1, as and ld.";
   spec.example = compile.example;
-  spec.commands = {std::move(compile), std::move(run), cache_command(cache_options)};
+  spec.commands = {std::move(compile), std::move(run), cache_command(cache_options), explain_command(explain_options)};
   return spec;
 }
 

@@ -44,6 +44,11 @@ struct CacheOptions {
   std::string store;
 };
 
-BUDA_EXPORT cli::ToolSpec tool(Options& options, CacheOptions& cache_options);
+// Of `buda explain`.
+struct ExplainOptions {
+  std::vector<std::string> codes;
+};
+
+BUDA_EXPORT cli::ToolSpec tool(Options& options, CacheOptions& cache_options, ExplainOptions& explain_options);
 
 }  // namespace buda::driver
