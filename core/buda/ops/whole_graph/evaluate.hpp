@@ -9,6 +9,8 @@
 #include <span>
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace buda::ops {
 
 struct EvaluateOptions {
@@ -34,3 +36,5 @@ Result<std::vector<Tensor>> evaluate_node(const graph::Node& node, Level level, 
                                           const EvaluateOptions& options = {});
 
 }  // namespace buda::ops
+
+#pragma GCC visibility pop
