@@ -18,7 +18,7 @@ REAL_PACKAGES := $(shell sed -n '1,/^## Real models/d; $(LISTED)' docs/internals
 # Debian's npm conflicts with a Node.js from elsewhere, which has its own.
 PACKAGES += $(if $(shell command -v npm),,npm)
 
-.PHONY: help deps tools browser office terminal frameworks real pictures clang-tidy tidy build toolchain demo test sums conformance-real conformance-random kill bench fmt lint fuzz install wheel deb deb-test clean
+.PHONY: help deps tools browser office terminal frameworks real pictures clang-tidy tidy build toolchain demo test sums bounds conformance-real conformance-random kill bench fmt lint fuzz install wheel deb deb-test clean
 .DEFAULT_GOAL := help
 
 help:
@@ -34,6 +34,7 @@ help:
 	@echo "make kill     kill tools and runs with SIGKILL at random moments; KILLS=100   so often"
 	@echo "make wheel    the Python module for pip, in dist"
 	@echo "make sums     sums of up to a million numbers of one sign, for both architectures (some minutes)"
+	@echo "make bounds   random plans on target grid against the lower bound for any plan; PLANS=50   so many"
 	@echo "make deb      Debian packages, in build/deb          make deb-test  install them in a bare system and use them"
 	@echo "make fuzz     libFuzzer on every reader, with sanitizers; SECONDS_EACH=60, or RUNS=1000000"
 
@@ -84,6 +85,11 @@ test: build browser office terminal frameworks pictures
 # Sums that a destination register of 16 bits would lose; a short form is in `make test`.
 sums: toolchain
 	/usr/bin/python3 tests/flow/sums.py $(BUILD) --long
+
+# Random plans on target grid against the lower bound for any plan; a short form is in `make test`.
+PLANS ?= 50
+bounds: toolchain
+	/usr/bin/python3 tests/flow/lower_bounds.py $(BUILD) --plans 0:$(PLANS)
 
 # Killed tools leave no half images, killed runs no mixed reports; a short form is in `make test`.
 KILLS ?= 100
