@@ -110,7 +110,8 @@ def index_of(root):
                 if says and says not in entry["says"]:
                     entry["says"].append(says)
     for code, entry in out.items():
-        entry["page"], entry["explained"] = pages.get(code, ("", ""))
+        entry["page"], explained = pages.get(code, ("", ""))
+        entry["explained"] = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", explained)
     return [out[code] for code in sorted(out)]
 
 

@@ -177,7 +177,7 @@ TEST(Processor, SaysWhatItCannotDo) {
     EXPECT_EQ(m.processor.run(100), Stop::fault);
     return m.processor.fault();
   };
-  EXPECT_THAT(fault({0xffffffff}), HasSubstr("no instruction of RV32IM"));
+  EXPECT_THAT(fault({0xffffffff}), HasSubstr("not an instruction of RV32IM"));
   EXPECT_THAT(fault({0x00100513, 0x00052583}), HasSubstr("it loads 4 bytes from 0x1"));
   EXPECT_THAT(fault({0xffe40537, 0x00b50023}), HasSubstr("only whole words"));
   EXPECT_THAT(fault({0x00a02023}), HasSubstr("among instructions that were executed"));
