@@ -21,6 +21,8 @@ except ImportError:
     print("skipped: no PyTorch")
     sys.exit(77)
 
+import torchscript_reach
+
 warnings.filterwarnings("ignore")
 TYPES = {torch.float32: "F32", torch.int64: "I64", torch.bool: "BOOL", torch.int32: "I32", torch.float64: "F64"}
 
@@ -292,6 +294,11 @@ def main():
         for name, (function, inputs) in EXPRESSIONS.items():
             if not arguments.names or name in arguments.names:
                 tell(name, compare(tools, torch.jit.trace(function, tuple(v.clone() for v in inputs), check_trace=False), inputs, None))
+        for name, (function, inputs) in torchscript_reach.CASES.items():
+            if not arguments.names or name.split(".")[0] in arguments.names:
+                with torch.no_grad():
+                    function = function.eval() if isinstance(function, nn.Module) else function
+                    tell(name, compare(tools, torch.jit.trace(function, tuple(v.clone() for v in inputs), check_trace=False, strict=False), inputs, None))
         for name, (make, inputs) in NETWORKS.items():
             if arguments.names and name not in arguments.names:
                 continue

@@ -57,6 +57,11 @@ class Evaluator {  // wide because it has a function for each form of statement 
   Result<Value> call_method(const Value& of, const std::string& method, Arguments arguments);
   Result<Value> construct(const Class& type, Arguments arguments);
   Result<Value> call_operator(const std::string& op, Arguments arguments);
+  // What operators are on complex numbers, in operators on their parts (complex.cpp). Nothing for those that are not defined so.
+  Result<std::optional<Value>> call_complex(std::string_view name, const Arguments& arguments);
+  Result<Value> of_both_parts(std::string_view name, const Arguments& arguments);
+  Result<Value> complex_arithmetic(std::string_view name, const Value& a, const Value& b);
+  Result<Value> real_operator(std::string_view name, std::vector<Value> arguments);
   Result<Value> import_call(Call& call, const OpImporter& importer, Arguments& arguments);
   void report_unsupported(const std::string& op);
   void finish_nodes(std::size_t first_new, const Call& call);

@@ -137,7 +137,8 @@ Result<Value> Evaluator::subscript(const Expr& e) {
   BUDA_ASSIGN(Value of, evaluate(e.children[0]));
   BUDA_ASSIGN(Value at, evaluate(e.children[1]));
   if (of.failed() || at.failed()) return Value(Failed{});
-  if (of.is<Cell>() && at.is<std::int64_t>()) return call_operator("torch.select", {{of, Value(std::int64_t{0}), at}, {}});
+  if ((of.is<Cell>() || of.is<ComplexRef>()) && at.is<std::int64_t>())
+    return call_operator("torch.select", {{of, Value(std::int64_t{0}), at}, {}});
   return call_operator("torch.__getitem__", {{of, at}, {}});
 }
 
@@ -263,7 +264,7 @@ bool Evaluator::is_instance(const Value& value, const Expr& type) const {
   if (type.kind == Expr::Kind::tuple || type.kind == Expr::Kind::list)
     return std::any_of(type.children.begin(), type.children.end(), [&](const Expr& t) { return is_instance(value, t); });
   const std::string name = type.kind == Expr::Kind::subscript ? text_of(type.children[0]) : text_of(type);
-  if (name == "Tensor") return value.is<Cell>();
+  if (name == "Tensor") return value.is<Cell>() || value.is<ComplexRef>();
   if (name == "int") return value.is<std::int64_t>();
   if (name == "float") return value.is<double>();
   if (name == "bool") return value.is<bool>();
@@ -292,7 +293,9 @@ Result<Value> Evaluator::call_operator(const std::string& op, Arguments argument
   std::string_view name = op;
   for (std::string_view space : {"torch.", "ops.aten.", "ops.prim."})
     if (name.starts_with(space)) name.remove_prefix(space.size());
-  const bool nested = name.find('.') != std::string_view::npos;  // of another library: "ops.quantized.conv2d"
+  if (name.starts_with("ops.torchvision.")) name.remove_prefix(4);
+  // Of another library, as "ops.quantized.conv2d".
+  const bool nested = name.find('.') != std::string_view::npos && find_importer(name) == nullptr;
   for (const Value& v : arguments.given)
     if (contains_failure(v)) return Value(Failed{});
   for (const auto& [key, v] : arguments.named)
@@ -301,6 +304,8 @@ Result<Value> Evaluator::call_operator(const std::string& op, Arguments argument
     report_unsupported(op);
     return Value(Failed{});
   }
+  BUDA_ASSIGN(auto complex, call_complex(name, arguments));
+  if (complex) return std::move(*complex);
   const OpImporter* importer = find_known_op(name, arguments.given);
   if (importer == nullptr) importer = find_importer(name);
   if (importer == nullptr) {

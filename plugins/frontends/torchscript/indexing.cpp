@@ -249,21 +249,32 @@ Result<Value> index_put(Call& n) {
   BUDA_ASSIGN(Indices indices, indices_of(n));
   BUDA_ASSIGN(bool accumulate, n.flag_or("accumulate", false));
   Ref x = n.ref("self");
-  Dims order = indexed_first(indices.axes, type.shape.rank());
+  const Dims order = indexed_first(indices.axes, type.shape.rank());
   const bool turned = !std::is_sorted(order.begin(), order.end());
-  if (turned && !are_neighbours(indices.axes)) return n.refuse("puts elements by indices of axes that are not neighbours");
-  if (turned) return n.refuse("puts elements by indices of other axes than the first ones");
   BUDA_ASSIGN(Ref at, coordinates(n, indices));
   BUDA_ASSIGN(Shape where, n.shape_of(at));
-  Dims sizes(where.begin(), where.end() - 1);
-  sizes.insert(sizes.end(), type.shape.begin() + static_cast<std::ptrdiff_t>(indices.axes.size()), type.shape.end());
+  const std::size_t inner = where.rank() - 1, rest = order.size() - indices.axes.size();
+  // Of the values the axes of the indices come first, too; where those that are indexed are neighbours, they stand in their place.
+  const std::size_t before = are_neighbours(indices.axes) ? indices.axes[0] : 0;
+  Dims wanted, to_front;
+  for (std::size_t i = 0; i < before; ++i) wanted.push_back(type.shape[static_cast<std::size_t>(order[indices.axes.size() + i])]);
+  wanted.insert(wanted.end(), where.begin(), where.end() - 1);
+  for (std::size_t i = before; i < rest; ++i) wanted.push_back(type.shape[static_cast<std::size_t>(order[indices.axes.size() + i])]);
+  for (std::size_t i = 0; i < inner; ++i) to_front.push_back(static_cast<std::int64_t>(before + i));
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    if (i < before || i >= before + inner) to_front.push_back(static_cast<std::int64_t>(i));
   BUDA_ASSIGN(Ref values, operand(n, "values", type.dtype));
   BUDA_ASSIGN(Shape given, n.shape_of(values));
-  const Shape wanted(std::move(sizes));
-  if (given != wanted) values = n.step("values").broadcast(values, wanted);
+  if (given != Shape(wanted)) values = n.step("values").broadcast(values, Shape(wanted));
+  if (before != 0) values = n.step("values.order").transpose(values, to_front);
   ops::AttrMap attrs;
   if (accumulate) attrs["reduction"] = std::string("add");
-  return n.tensor(n.result().op("scatter_nd", {x, at, values}, std::move(attrs)));
+  if (!turned) return n.tensor(n.result().op("scatter_nd", {x, at, values}, std::move(attrs)));
+  Dims back(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) back[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
+  x = n.step("order").transpose(x, order);
+  Ref y = n.step("elements").op("scatter_nd", {x, at, values}, std::move(attrs));
+  return n.tensor(n.result().transpose(y, std::move(back)));
 }
 
 Result<Value> index_one_hot(Call& n) {
@@ -281,8 +292,7 @@ constexpr OpImporter kIndexingOps[] = {
     {"index_add", "self dim index source alpha", index_along_axis},
     {"index_copy", "self dim index source", index_along_axis},
     {"index_fill", "self dim index value", index_along_axis},
-    {"index_put", "self indices values accumulate", index_put, "",
-     "of the first axes; masks must be known, but for one value at all places"},
+    {"index_put", "self indices values accumulate", index_put, "", "masks must be known, but for one value at all places"},
     {"index_select", "self dim index", index_select},
     {"one_hot", "self num_classes", index_one_hot},
     {"scatter", "self dim index src", index_scatter},

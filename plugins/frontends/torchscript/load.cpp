@@ -129,6 +129,10 @@ class Loader {
       it->second = Value(Failed{});
       return it->second;
     }
+    if (p.storage.complex) {
+      BUDA_ASSIGN(it->second, complex_tensor(p, name));
+      return it->second;
+    }
     BUDA_ASSIGN(Tensor elements, elements_of(p, name));
     // What tracing made of a number of the program.
     const bool number = folder_ == "constants/" && elements.shape().rank() == 0 && dtype_size(elements.dtype()) == 8;
@@ -139,6 +143,29 @@ class Loader {
     cell->number = number;
     it->second = Value(std::move(cell));
     return it->second;
+  }
+
+  // One number of each pair, as a tensor of the pickle that has every second element of the storage.
+  Result<Value> complex_tensor(const Pickled& p, const std::string& name) {
+    Value parts[2];
+    for (std::int64_t i = 0; i < 2; ++i) {
+      constexpr std::int64_t kLargestPlace = std::int64_t{1} << 60;
+      Pickled part = p;
+      for (auto& stride : part.strides) {
+        if (stride > kLargestPlace || stride < -kLargestPlace)
+          return archive_.error("TS005", cat("tensor '", name, "' has the impossible stride ", stride));
+        stride *= 2;
+      }
+      if (part.integer < 0 || part.integer > kLargestPlace)
+        return archive_.error("TS005", cat("tensor '", name, "' begins outside its storage"));
+      part.integer = 2 * part.integer + i;
+      const std::string of = cat(name, i == 0 ? ".real" : ".imaginary");
+      BUDA_ASSIGN(Tensor elements, elements_of(part, of));
+      auto cell = new_cell(frontend::known_value(of, std::move(elements), frontend::Role::weight, name));
+      cell->state = name;
+      parts[i] = Value(std::move(cell));
+    }
+    return complex_of(std::move(parts[0]), std::move(parts[1]));
   }
 
   Result<Tensor> elements_of(const Pickled& p, const std::string& name) {

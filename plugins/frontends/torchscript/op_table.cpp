@@ -9,9 +9,10 @@ namespace {
 const std::map<std::string_view, const OpImporter*>& table() {
   static const auto* built = [] {
     auto* out = new std::map<std::string_view, const OpImporter*>;
-    for (auto family : {unary_ops(), binary_ops(), linear_ops(), convolution_ops(), pooling_ops(), normalization_ops(), reduction_ops(),
-                        shape_ops(), view_ops(), indexing_ops(), generator_ops(), resizing_ops(), recurrent_ops(), attention_ops(),
-                        padding_ops(), cell_ops(), sliding_ops()})
+    for (auto family :
+         {unary_ops(),   binary_ops(), linear_ops(),   convolution_ops(), pooling_ops(),  normalization_ops(), reduction_ops(),
+          shape_ops(),   view_ops(),   indexing_ops(), generator_ops(),   resizing_ops(), recurrent_ops(),     attention_ops(),
+          padding_ops(), cell_ops(),   sliding_ops(),  spectral_ops(),    lookup_ops(),   sampling_ops()})
       for (const auto& op : family) out->emplace(op.name, &op);
     return out;
   }();
@@ -35,7 +36,7 @@ std::string_view out_of_scope(std::string_view name) {
   if (contains(name, "quantize") || contains(name, "fake_quant")) return "quantised tensors are not read: save the model in float32";
   if (contains(name, "MKLDNN") || contains(name, "mkldnn"))
     return "it is code of oneDNN: save the model before torch.jit.optimize_for_inference, or without to_mkldnn";
-  if (contains(name, "fft") || contains(name, "complex")) return "complex numbers are not supported";
+  if (contains(name, "fft") || contains(name, "complex")) return "complex numbers are not supported in this operator";
   return "not read yet: write this part of the model with operators that are (docs/formats/torchscript.md), or leave it out and compute it "
          "before or after the model";
 }

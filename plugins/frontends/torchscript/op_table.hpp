@@ -45,5 +45,8 @@ std::span<const OpImporter> attention_ops();
 std::span<const OpImporter> padding_ops();
 std::span<const OpImporter> cell_ops();
 std::span<const OpImporter> sliding_ops();
+std::span<const OpImporter> spectral_ops();
+std::span<const OpImporter> lookup_ops();
+std::span<const OpImporter> sampling_ops();
 
 }  // namespace buda::torchscript

@@ -57,6 +57,7 @@ constexpr std::size_t kMaxValues = 3'000'000;
 struct StorageType {
   std::string_view name;
   std::optional<DType> dtype;
+  bool complex = false;
 };
 constexpr StorageType kStorages[] = {
     {"FloatStorage", DType::f32},
@@ -72,8 +73,8 @@ constexpr StorageType kStorages[] = {
     {"QInt8Storage", std::nullopt},
     {"QUInt8Storage", std::nullopt},
     {"QInt32Storage", std::nullopt},
-    {"ComplexFloatStorage", std::nullopt},
-    {"ComplexDoubleStorage", std::nullopt},
+    {"ComplexFloatStorage", DType::f32, true},
+    {"ComplexDoubleStorage", DType::f64, true},
 };
 
 const StorageType* find_storage(std::string_view name) {
@@ -356,7 +357,7 @@ class PickleReader {  // wide because it has a function for each kind of opcode
       return damaged("refers to something that is not a storage");
     const StorageType* type = find_storage(parts[1]->text);
     if (type == nullptr) return damaged("has a storage of no type");
-    Storage storage{type->dtype.value_or(DType::u8), type->dtype ? "" : std::string(type->name), parts[2]->text};
+    Storage storage{type->dtype.value_or(DType::u8), type->dtype ? "" : std::string(type->name), parts[2]->text, type->complex};
     push(Pickled::Kind::storage)->storage = std::move(storage);
     return success();
   }

@@ -18,6 +18,7 @@ struct Storage {
   DType dtype = DType::f32;
   std::string unreadable;  // where the elements are of a type that is not supported: its name
   std::string key;
+  bool complex = false;  // elements are pairs of numbers of this type
 };
 
 struct Pickled {

@@ -2,7 +2,7 @@
 //
 // PyTorch has weights of each direction by themselves, with gates in another order than our ops, which have ONNX's: they are put together
 // while importing, since they are known.
-#include "call.hpp"
+#include "projections.hpp"
 
 #include <buda/base/text.hpp>
 #include <buda/tensor/tensor.hpp>
@@ -24,9 +24,21 @@ Layer layer_kind(std::string_view name) {
   return {"rnn", {0}, name == "rnn_relu" ? "relu" : "tanh"};
 }
 
+// Of `count` numbers: for each place from 0 to `places` how many are above it, in I64. That is how lengths of sequences, the longest first,
+// become numbers of sequences for each step, and the other way round.
+Ref numbers_above_places(Call& n, Ref numbers, std::int64_t count, std::int64_t places, std::string_view name) {
+  std::vector<std::int64_t> at(static_cast<std::size_t>(places));
+  for (std::size_t i = 0; i < at.size(); ++i) at[i] = static_cast<std::int64_t>(i);
+  Ref row = n.constant(Tensor(Shape{places}, std::move(at)));
+  Ref column = n.step("numbers").reshape(numbers, Shape{count, 1});
+  Ref above = n.step("above").op("greater", {column, row});
+  Ref ones = n.cast(above, DType::i64, "ones");
+  return n.step(name).reduce_sum(ones, {0}, false);
+}
+
 class Recurrent {
  public:
-  Recurrent(Call& n, Layer kind) : n_(n), layer_kind_(std::move(kind)) {}
+  Recurrent(Call& n, Layer kind, bool packed) : n_(n), layer_kind_(std::move(kind)), packed_(packed) {}
 
   Result<Value> import() {
     BUDA_TRY(read_arguments());
@@ -55,7 +67,6 @@ class Recurrent {
   }
 
   Result<void> read_arguments() {
-    if (n_["hx"].none() || n_["params"].is<bool>()) return n_.refuse("takes packed sequences, which are not supported");
     BUDA_ASSIGN(biases_, n_.flag_or("has_biases", true));
     BUDA_ASSIGN(layers_, n_.integer("num_layers"));
     BUDA_ASSIGN(bool train, n_.flag_or("train", false));
@@ -73,8 +84,7 @@ class Recurrent {
     params_ = (*params)->items;
     const auto each = static_cast<std::size_t>(biases_ ? 4 : 2);
     if (layers_ < 1 || layers_ > 1000 || params_.size() != each * static_cast<std::size_t>(layers_ * directions_))
-      return n_.refuse(cat("has ", params_.size(), " weights for ", layers_, " layers of ", directions_,
-                           " directions; those with projections are not supported"));
+      return n_.refuse(cat("has ", params_.size(), " weights for ", layers_, " layers of ", directions_, " directions"));
     BUDA_ASSIGN(Tensor recurrent, weight(1));
     if (recurrent.shape().rank() != 2) return n_.refuse(cat("its recurrent weights are ", recurrent.describe()));
     hidden_ = recurrent.shape()[1];
@@ -136,8 +146,9 @@ class Recurrent {
       BUDA_ASSIGN(b, zeros({directions_, 2 * gates * hidden_}));
     }
     if (batch_ > (1 << 24) || steps_ > 0x7fffffff) return n_.refuse("has sequences that are too long");
-    Ref lengths =
-        n_.constant(Tensor(Shape{batch_}, std::vector<std::int32_t>(static_cast<std::size_t>(batch_), static_cast<std::int32_t>(steps_))));
+    Ref lengths = packed_ ? n_.cast(numbers_above_places(n_, n_.ref("batch_sizes"), steps_, batch_, "lengths"), DType::i32, "lengths")
+                          : n_.constant(Tensor(Shape{batch_}, std::vector<std::int32_t>(static_cast<std::size_t>(batch_),
+                                                                                        static_cast<std::int32_t>(steps_))));
     BUDA_ASSIGN(Ref h, state_of(0, layer));
     std::vector<graph::Edge> inputs{x, w, r, b, lengths, h};
     if (lstm()) {
@@ -159,20 +170,84 @@ class Recurrent {
 
   Call& n_;
   Layer layer_kind_;
+  bool packed_ = false;  // sequences of lengths of their own
   bool biases_ = true, batch_first_ = false;
   std::int64_t layers_ = 1, directions_ = 1, steps_ = 0, batch_ = 0, hidden_ = 0;
   std::vector<Value> params_;
 };
 
-Result<Value> import_recurrent(Call& n) { return Recurrent(n, layer_kind(n.importer().name)).import(); }
-
 constexpr std::string_view kParameters = "input hx params has_biases num_layers dropout train bidirectional batch_first";
+constexpr std::string_view kPackedParameters = "input batch_sizes hx params has_biases num_layers dropout train bidirectional";
+
+Result<Value> import_recurrent(Call& n) {
+  const bool packed = n["has_biases"].is<SequenceRef>();
+  const OpImporter with_lengths{n.importer().name, kPackedParameters};
+  const Layer kind = layer_kind(n.importer().name);
+  if (packed) BUDA_TRY(n.bind(with_lengths, {}));
+  auto made = has_projections(n) ? import_projected_lstm(n) : Recurrent(n, kind, packed).import();
+  return made;
+}
+
+// ---- packed sequences: here the sequences as they were, steps first, and for each step the number of sequences that have it (PyTorch's
+// batch_sizes; zeros where all sequences are shorter than the input)
+
+Result<Value> import_pack(Call& n) {
+  BUDA_ASSIGN(Shape x, n.shape("input"));
+  BUDA_ASSIGN(Shape lengths, n.shape("lengths"));
+  BUDA_ASSIGN(bool batch_first, n.flag_or("batch_first", false));
+  if (x.rank() < 2 || lengths != Shape{x[batch_first ? 0 : 1]})
+    return n.refuse(cat("its input is ", x.text(), " and its lengths ", lengths.text()));
+  Ref value = n.ref("input");
+  if (batch_first) {
+    Dims order{1, 0};
+    for (std::size_t i = 2; i < x.rank(); ++i) order.push_back(static_cast<std::int64_t>(i));
+    value = n.result().transpose(value, std::move(order));
+  }
+  Ref given = n.cast(n.ref("lengths"), DType::i64, "lengths");
+  return tuple_of({n.tensor(value), n.tensor(numbers_above_places(n, given, lengths[0], x[batch_first ? 1 : 0], "batch_sizes"))});
+}
+
+// What lies after the end of a sequence is the padding.
+Result<Value> import_unpack(Call& n) {
+  BUDA_ASSIGN(auto type, n.type("data"));
+  BUDA_ASSIGN(bool batch_first, n.flag_or("batch_first", false));
+  BUDA_ASSIGN(double padding, n.real_or("padding_value", 0));
+  const Shape& x = type.shape;
+  BUDA_ASSIGN(auto length, n.integer_or("total_length", x.rank() == 0 ? 0 : x[0]));
+  BUDA_ASSIGN(auto sizes, n.type("batch_sizes"));
+  if (x.rank() < 2 || sizes.shape != Shape{x[0]} || length < x[0])
+    return n.refuse(cat("its data is ", x.text(), ", its total_length ", length, " and its batch_sizes ", sizes.shape.text()));
+  std::vector<std::int64_t> numbers(static_cast<std::size_t>(x[0]));
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::int64_t>(i);
+  Ref steps = n.constant(Tensor(Shape{x[0], 1}, std::move(numbers)));
+  Ref lengths = numbers_above_places(n, n.ref("batch_sizes"), x[0], x[1], "lengths");
+  Ref inside = n.step("inside").op("less", {steps, lengths});
+  Dims mask{x[0], x[1]};
+  mask.resize(x.rank(), 1);
+  inside = n.step("mask").reshape(inside, Shape(std::move(mask)));
+  Ref value = n.ref("data"), outside = n.number(padding, type.dtype);
+  value = n.step("padded").op("where", {inside, value, outside});
+  if (length > x[0]) {
+    Dims before(x.rank(), 0), after(x.rank(), 0);
+    after[0] = length - x[0];
+    value = n.step("longer").pad(value, before, after, padding);
+  }
+  if (batch_first) {
+    Dims order{1, 0};
+    for (std::size_t i = 2; i < x.rank(); ++i) order.push_back(static_cast<std::int64_t>(i));
+    value = n.result().transpose(value, std::move(order));
+  }
+  return tuple_of({n.tensor(value), n.tensor(lengths)});
+}
 
 constexpr OpImporter kRecurrentOps[] = {
-    {"gru", kParameters, import_recurrent, "", "without packed sequences"},
-    {"lstm", kParameters, import_recurrent, "", "without packed sequences and projections"},
-    {"rnn_relu", kParameters, import_recurrent, "", "without packed sequences"},
-    {"rnn_tanh", kParameters, import_recurrent, "", "without packed sequences"},
+    {"_pack_padded_sequence", "input lengths batch_first", import_pack, "", ""},
+    {"_pad_packed_sequence", "data batch_sizes batch_first padding_value total_length", import_unpack, "",
+     "the result is as long as the input was"},
+    {"gru", kParameters, import_recurrent},
+    {"lstm", kParameters, import_recurrent, "", "with projections step by step, without packed sequences"},
+    {"rnn_relu", kParameters, import_recurrent},
+    {"rnn_tanh", kParameters, import_recurrent},
 };
 
 }  // namespace

@@ -12,6 +12,7 @@ std::string Value::describe() const {
   if (const auto* v = as<double>()) return cat("the number ", *v);
   if (const auto* v = as<std::string>()) return cat("the text '", *v, '\'');
   if (is<Cell>()) return "a tensor";
+  if (is<ComplexRef>()) return "a tensor of complex numbers";
   if (const auto* v = as<SequenceRef>()) return cat((*v)->tuple ? "a tuple of " : "a list of ", (*v)->items.size());
   if (is<MappingRef>()) return "a dictionary";
   if (const auto* v = as<Object*>()) return cat("an object of class ", (*v)->type);
@@ -27,6 +28,11 @@ Value* Mapping::find(const Value& key) {
 
 Value list_of(std::vector<Value> items) { return std::make_shared<Sequence>(Sequence{false, std::move(items)}); }
 Value tuple_of(std::vector<Value> items) { return std::make_shared<Sequence>(Sequence{true, std::move(items)}); }
+
+Value complex_of(Value real, Value imaginary) {
+  if (real.failed() || imaginary.failed()) return Failed{};
+  return std::make_shared<ComplexPair>(ComplexPair{std::move(real), std::move(imaginary)});
+}
 
 Value integers_value(const std::vector<std::int64_t>& numbers) { return list_of({numbers.begin(), numbers.end()}); }
 
@@ -86,7 +92,13 @@ std::optional<bool> same(const Value& a, const Value& b) {
 bool contains_tensor(const Value& value) {
   int visits = 0;
   return any_within(
-      value, [](const Value& v) { return v.is<Cell>(); }, 0, visits);
+      value, [](const Value& v) { return v.is<Cell>() || v.is<ComplexRef>(); }, 0, visits);
+}
+
+bool contains_complex(const Value& value) {
+  int visits = 0;
+  return any_within(
+      value, [](const Value& v) { return v.is<ComplexRef>(); }, 0, visits);
 }
 
 bool contains_failure(const Value& value) {

@@ -24,6 +24,7 @@ struct TensorCell;
 struct Sequence;
 struct Mapping;
 struct Object;
+struct ComplexPair;
 
 struct Failed {};   // could not be computed; the reason has been reported
 struct Nothing {};  // None
@@ -35,10 +36,12 @@ struct FullName {
 using Cell = std::shared_ptr<TensorCell>;
 using SequenceRef = std::shared_ptr<Sequence>;
 using MappingRef = std::shared_ptr<Mapping>;
+using ComplexRef = std::shared_ptr<ComplexPair>;
 
 // As in Python, tensors, lists, dictionaries and objects are shared by all who refer to them. Element types and layouts are integers, as
 // TorchScript has them; devices are texts.
-struct Value : std::variant<Failed, Nothing, bool, std::int64_t, double, std::string, Cell, SequenceRef, MappingRef, Object*, FullName> {
+struct Value
+    : std::variant<Failed, Nothing, bool, std::int64_t, double, std::string, Cell, SequenceRef, MappingRef, Object*, FullName, ComplexRef> {
   using variant::variant;
 
   template <class T>
@@ -67,6 +70,12 @@ struct Mapping {
   Value* find(const Value& key);
 };
 
+// A tensor of complex numbers: two tensors. Not changed in place.
+struct ComplexPair {
+  Value real, imaginary;
+};
+Value complex_of(Value real, Value imaginary);
+
 struct Object {
   std::string type;  // its class
   std::string path;  // from the model: "layer1.0.conv1"; empty for the model itself
@@ -79,6 +88,7 @@ Value integers_value(const std::vector<std::int64_t>& numbers);
 // Are both the same number, text, nothing, or sequence of such? Nothing where that is not known.
 std::optional<bool> same(const Value& a, const Value& b);
 bool contains_tensor(const Value& value);
+bool contains_complex(const Value& value);
 bool contains_failure(const Value& value);
 
 // ---- tensors
