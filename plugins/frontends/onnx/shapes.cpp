@@ -1,4 +1,5 @@
 // Operators that move or rename elements: reshapes, transposes, slices, concatenation, padding.
+#include "moving_slices.hpp"
 #include "node_import.hpp"
 
 #include <buda/base/text.hpp>
@@ -89,9 +90,35 @@ Result<void> import_concat(NodeImport& n) {
   return success();
 }
 
+// Where the start is computed at run time and the end is a known distance from it, along one axis.
+Result<bool> import_moving_slice(NodeImport& n) {
+  if (n.opset() < 10 || (n.is_known(1) && n.is_known(2))) return false;
+  for (std::size_t i : {3u, 4u})
+    if (n.has_input(i) && !n.is_known(i)) return false;
+  BUDA_ASSIGN(Shape starts, n.shape(1));
+  BUDA_ASSIGN(Shape x, n.shape(0));
+  if (starts.volume() != 1) return false;
+  Dims axes{0}, steps{1};
+  if (n.has_input(3)) {
+    BUDA_ASSIGN(axes, n.known_integers(3, "axes"));
+  }
+  if (n.has_input(4)) {
+    BUDA_ASSIGN(steps, n.known_integers(4, "steps"));
+  }
+  const auto size = known_difference(n.store(), n.input(2), n.input(1));
+  if (!size || axes.size() != 1 || steps != Dims{1}) return false;
+  BUDA_ASSIGN(auto axis, n.axis(axes[0], x.rank()));
+  auto value = n.input(0);
+  BUDA_ASSIGN(auto y, moving_slice(n, n.store(), value, axis, n.input(1), *size));
+  n.output(y);
+  return true;
+}
+
 // Attributes before opset 10, inputs from then on. Starts and ends that count from the end or lie outside mean the same in ONNX, in NumPy
 // and in ours.
 Result<void> import_slice(NodeImport& n) {
+  BUDA_ASSIGN(bool moving, import_moving_slice(n));
+  if (moving) return success();
   Dims starts = n.integers("starts"), ends = n.integers("ends"), axes = n.integers("axes"), steps;
   if (n.opset() >= 10) {
     BUDA_ASSIGN(starts, n.known_integers(1, "starts"));

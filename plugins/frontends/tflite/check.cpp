@@ -32,6 +32,7 @@ class Check {
     states_[number] = State::open;
     check_order(graph);
     for (const auto& op : graph.operators) {
+      if (op.custom && find_custom_importer(op.type) != nullptr) continue;
       if (op.custom)
         unsupported_.add(op.type, cat("op type ", op.type, " (a custom operator)"), std::string(custom_out_of_scope(op.type)), op.name);
       else if (find_importer(op.code) == nullptr)
@@ -66,7 +67,8 @@ class Check {
     auto name = [&](std::int32_t tensor) { return graph.tensors[static_cast<std::size_t>(tensor)].name; };
     for (const auto& op : graph.operators) {
       for (auto input : op.inputs)
-        if (input >= 0 && known.count(input) == 0 && !op.custom)  // a custom one may have memory of its own there
+        if (input >= 0 && known.count(input) == 0 &&
+            (!op.custom || find_custom_importer(op.type) != nullptr))  // a custom one may have memory of its own there
           failure_.add(node_error(*model_, op, "TF033", cat("its input '", name(input), "' is computed by no operator before it")));
       for (auto output : op.outputs) {
         if (!computed.insert(output).second)

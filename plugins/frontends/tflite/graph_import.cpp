@@ -110,7 +110,7 @@ class GraphImport : private Calls {
     bool computable = has_usable_inputs(scope, op);
     std::size_t first_new = builder_.graph().id_bound();
     if (computable) {
-      NodeImport node(state_, scope, op, *find_importer(op.code));
+      NodeImport node(state_, scope, op, op.custom ? *find_custom_importer(op.type) : *find_importer(op.code));
       if (auto imported = node.importer().import(node); !imported) failure_.add(std::move(imported).failure());
       take_builder_errors(&op);
     }

@@ -72,6 +72,11 @@ Result<Shape> NodeImport::shape_of(Ref value) const {
   return refuse("a value that it uses has no type");
 }
 
+std::string_view NodeImport::custom_options() const {
+  const auto* bytes = op_->record->custom_options();
+  return bytes == nullptr ? std::string_view() : std::string_view(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+}
+
 bool NodeImport::is_known(std::size_t i) const { return has_input(i) && state_->store.tensor(operand(i)) != nullptr; }
 
 Result<Tensor> NodeImport::known(std::size_t i, std::string_view what) const {

@@ -124,6 +124,9 @@ class NodeImport : public frontend::OpImport {  // wide because it is all that i
     return given == nullptr ? standard_options<T>() : *given;
   }
 
+  // The bytes that a custom operator has for options.
+  std::string_view custom_options() const;
+
   // Is the result quantised, and to be computed in integers?
   bool is_exact() const { return state_->arithmetic == Arithmetic::exact && has_output(0) && output_info(0).is_quantized(); }
 

@@ -33,12 +33,15 @@ struct OpImporter {
 
 // Null for what is not read.
 const OpImporter* find_importer(std::int32_t code);
+// The same of a custom operator, by its name; and all of these names, sorted.
+const OpImporter* find_custom_importer(std::string_view name);
+std::vector<std::string_view> custom_op_names();
 // In the order of their names.
 std::vector<const OpImporter*> all_importers();
 std::string_view name_of(const OpImporter& importer);
 // Why an operator is not read.
 std::string_view out_of_scope(std::int32_t code);
-// The same of a custom operator.
+// Why a custom operator is not read.
 std::string_view custom_out_of_scope(std::string_view name);
 
 // The families, each in the file of its name.

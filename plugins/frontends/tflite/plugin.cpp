@@ -9,6 +9,7 @@
 #include <buda/plugin/plugin.hpp>
 #include <buda/tensor/tensor.hpp>
 
+#include <algorithm>
 #include <exception>
 
 namespace buda::tflite_frontend {
@@ -37,6 +38,8 @@ class TfliteFrontend final : public plugin::Frontend {
       std::string_view quantized = op->quantized == Exactness::exact ? "quantised: exact" : "quantised: through real numbers";
       out.push_back({std::string(name_of(*op)), cat(quantized, op->notes.empty() ? "" : "; ", op->notes)});
     }
+    for (std::string_view name : custom_op_names()) out.push_back({std::string(name), std::string(find_custom_importer(name)->notes)});
+    std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
     return out;
   }
 

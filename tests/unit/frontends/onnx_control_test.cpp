@@ -462,5 +462,38 @@ TEST_F(OnnxControl, ASequenceIsNoTensor) {
   EXPECT_NE(refusal(whole.bytes()).find("output 'rows' is a sequence of tensors; outputs must be tensors"), std::string::npos);
 }
 
+// ---- slices whose starts are computed at run time
+
+// `size` elements along an axis from an input on, which is moved by `by`.
+OnnxModel moving_slice(const std::vector<std::int64_t>& x, std::int64_t axis, std::int64_t size, std::int64_t by) {
+  OnnxModel m;
+  m.input("x", x).input("position", {}, TensorProto::INT64);
+  m.whole("axes", {axis}).whole("first", {0}).whole("size", {size}).whole("by", {by});
+  m.node("Unsqueeze", {"position", "first"}, {"at"});
+  m.node("Add", {"at", "by"}, {"start"});
+  m.node("Add", {"size", "start"}, {"end"});
+  m.node("Slice", {"x", "start", "end", "axes"}, {"y"}).named("slice");
+  m.output("y");
+  return m;
+}
+
+TEST_F(OnnxControl, SlicesOfKnownSizesMayStartAnywhere) {
+  Shape shape;
+  expect_near(evaluated(moving_slice({5, 2}, 0, 2, 1).bytes(), {numbered({5, 2}), Tensor::scalar(std::int64_t{1})}, &shape), {4, 5, 6, 7});
+  EXPECT_EQ(shape, (Shape{2, 2}));
+  expect_near(evaluated(moving_slice({2, 3}, -1, 1, 0).bytes(), {numbered({2, 3}), Tensor::scalar(std::int64_t{2})}), {2, 5});
+  expect_near(evaluated(moving_slice({7}, 0, 3, -2).bytes(), {numbered({7}), Tensor::scalar(std::int64_t{6})}), {4, 5, 6});
+}
+
+TEST_F(OnnxControl, SlicesOfUnknownSizesAreRefused) {
+  OnnxModel m = moving_slice({5, 2}, 0, 2, 1);
+  m.graph().mutable_node(2)->set_input(1, "at");
+  m.graph().mutable_node(2)->set_input(0, "start");
+  EXPECT_NE(refusal(m.bytes()).find(
+                "node 'slice' (op type Slice, domain ai.onnx, opset 13): its starts (input 1, 'start') is computed at run time"),
+            std::string::npos)
+      << refusal(m.bytes());
+}
+
 }  // namespace
 }  // namespace buda::test

@@ -1,6 +1,9 @@
 // TensorFlow Lite models, built here, against formulas written here.
 #include "tflite_fixture.hpp"
 
+#include <algorithm>
+#include <cstring>
+
 #include <buda/base/rng.hpp>
 
 #include <gmock/gmock.h>
@@ -301,6 +304,115 @@ TEST_F(Tflite, OperatorsThatAreNotReadAreToldTogether) {
           "or leave it out and compute it before or after the model; used by 1 node: b"));
   EXPECT_THAT(said, HasSubstr("op type RFFT2D (version 1): not read yet: write this part of the model with operators that are"));
   EXPECT_THAT(said, HasSubstr("used by 2 nodes: a, c"));
+}
+
+// ---- MediaPipe's custom operators
+
+void be_custom(TfliteModel& m, std::size_t op, const std::string& name, const std::vector<std::int32_t>& options) {
+  auto code = std::make_unique<tfl::OperatorCodeT>(*m.model().operator_codes[0]);
+  code->custom_code = name;
+  auto& record = *m.model().subgraphs[0]->operators[op];
+  record.opcode_index = static_cast<std::uint32_t>(m.model().operator_codes.size());
+  m.model().operator_codes.push_back(std::move(code));
+  auto& bytes = record.custom_options;
+  bytes.resize(4 * options.size());
+  std::memcpy(bytes.data(), options.data(), bytes.size());
+}
+
+// The largest of each window and its number in the window, plus 0.1, and these put back; windows that lie next to each other.
+TEST_F(Tflite, PoolsThatKeepPlacesAndWhatPutsThemBack) {
+  struct Size {
+    int rows, columns, channels, window_rows, window_columns;
+  };
+  for (const Size s : {Size{4, 4, 2, 2, 2}, Size{5, 7, 1, 2, 3}, Size{3, 9, 3, 3, 3}}) {
+    for (const bool same : {true, false}) {
+      const int rows = same ? (s.rows + s.window_rows - 1) / s.window_rows : s.rows / s.window_rows;
+      const int columns = same ? (s.columns + s.window_columns - 1) / s.window_columns : s.columns / s.window_columns;
+      const int top = same ? (rows * s.window_rows - s.rows) / 2 : 0, left = same ? (columns * s.window_columns - s.columns) / 2 : 0;
+      const Tensor x = pattern({1, s.rows, s.columns, s.channels}, 0.3f);
+      const auto given = x.to_f32();
+      std::vector<float> put(static_cast<std::size_t>(rows * s.window_rows * columns * s.window_columns * s.channels), 0.0f), at;
+      for (int r = 0; r < rows; ++r)
+        for (int c = 0; c < columns; ++c)
+          for (int k = 0; k < s.channels; ++k) {
+            float best = -1e30f;
+            int place = 0;
+            for (int i = 0; i < s.window_rows * s.window_columns; ++i) {
+              const int y = r * s.window_rows - top + i / s.window_columns, z = c * s.window_columns - left + i % s.window_columns;
+              if (y < 0 || z < 0 || y >= s.rows || z >= s.columns) continue;
+              const float v = given[static_cast<std::size_t>((y * s.columns + z) * s.channels + k)];
+              if (v > best) best = v, place = i;
+            }
+            at.push_back(static_cast<float>(place) + 0.1f);
+            const int y = r * s.window_rows + place / s.window_columns, z = c * s.window_columns + place % s.window_columns;
+            put[static_cast<std::size_t>((y * columns * s.window_columns + z) * s.channels + k)] = best;
+          }
+      for (const bool indices : {true, false}) {
+        TfliteModel m;
+        int in = m.input("x", {1, s.rows, s.columns, s.channels}), values = m.tensor("values", {1, rows, columns, s.channels});
+        int places = m.tensor("places", {1, rows, columns, s.channels});
+        int y = m.tensor("y", {1, rows * s.window_rows, columns * s.window_columns, s.channels});
+        m.op(BuiltinOperator::CUSTOM, {in}, {values, places});
+        m.op(BuiltinOperator::CUSTOM, {values, places}, {y});
+        const std::vector<std::int32_t> options{same ? 1 : 2, s.window_columns, s.window_rows, s.window_columns, s.window_rows, 0};
+        be_custom(m, 0, "MaxPoolingWithArgmax2D", options);
+        be_custom(m, 1, "MaxUnpooling2D", options);
+        m.output(indices ? places : y);
+        expect_near(run(m, {x}).to_f32(), indices ? at : put);
+      }
+    }
+  }
+}
+
+TEST_F(Tflite, TransposedConvolutionsWithABias) {
+  struct Size {
+    int rows, columns, in, out, window, stride;
+  };
+  for (const Size s : {Size{4, 4, 3, 2, 3, 2}, Size{5, 3, 1, 4, 2, 2}, Size{3, 7, 2, 3, 5, 3}}) {
+    for (const bool same : {true, false}) {
+      const auto padding = [&](int size) { return same ? std::max(0, s.window - (size - 1) % s.stride - 1) : 0; };
+      const int rows = s.stride * (s.rows - 1) + s.window - padding(s.rows),
+                columns = s.stride * (s.columns - 1) + s.window - padding(s.columns);
+      const Tensor x = pattern({1, s.rows, s.columns, s.in}), w = pattern({s.out, s.window, s.window, s.in}, 0.9f),
+                   b = pattern({s.out}, 1.7f);
+      const auto given = x.to_f32(), weights = w.to_f32(), bias = b.to_f32();
+      std::vector<float> expected;
+      for (int i = 0; i < rows * columns; ++i) expected.insert(expected.end(), bias.begin(), bias.end());
+      for (int r = 0; r < s.rows * s.columns * s.window * s.window; ++r) {
+        const int fx = r % s.window, fy = r / s.window % s.window, ix = r / s.window / s.window % s.columns,
+                  iy = r / s.window / s.window / s.columns;
+        const int y = iy * s.stride - padding(s.rows) / 2 + fy, z = ix * s.stride - padding(s.columns) / 2 + fx;
+        if (y < 0 || z < 0 || y >= rows || z >= columns) continue;
+        for (int o = 0; o < s.out; ++o)
+          for (int c = 0; c < s.in; ++c)
+            expected[static_cast<std::size_t>((y * columns + z) * s.out + o)] +=
+                given[static_cast<std::size_t>((iy * s.columns + ix) * s.in + c)] *
+                weights[static_cast<std::size_t>(((o * s.window + fy) * s.window + fx) * s.in + c)];
+      }
+      TfliteModel m;
+      int in = m.input("x", {1, s.rows, s.columns, s.in}), kernel = m.constant("w", {s.out, s.window, s.window, s.in}, weights);
+      int added = m.constant("b", {s.out}, bias), y = m.tensor("y", {1, rows, columns, s.out});
+      m.op(BuiltinOperator::CUSTOM, {in, kernel, added}, {y});
+      be_custom(m, 0, "Convolution2DTransposeBias", {same ? 1 : 2, s.stride, s.stride});
+      m.output(y);
+      Tensor got = run(m, {x});
+      EXPECT_EQ(got.shape(), (Shape{1, rows, columns, s.out}));
+      expect_near(got.to_f32(), expected, 1e-5);
+    }
+  }
+}
+
+TEST_F(Tflite, CustomOptionsThatDoNotFit) {
+  TfliteModel m;
+  int x = m.input("x", {1, 4, 4, 1}), y = m.tensor("y", {1, 2, 2, 1}), at = m.tensor("at", {1, 2, 2, 1});
+  m.op(BuiltinOperator::CUSTOM, {x}, {y, at});
+  m.output(y);
+  be_custom(m, 0, "MaxPoolingWithArgmax2D", {1, 2});
+  EXPECT_THAT(refusal(m.bytes()), HasSubstr("its options have 8 bytes; 20 are needed"));
+  be_custom(m, 0, "MaxPoolingWithArgmax2D", {1, 1, 1, 2, 2, 0});
+  EXPECT_THAT(refusal(m.bytes()), HasSubstr("windows that lie next to each other are supported"));
+  be_custom(m, 0, "MaxPoolingWithArgmax2D", {7, 2, 2, 2, 2, 0});
+  EXPECT_THAT(refusal(m.bytes()), HasSubstr("its padding is 7"));
 }
 
 // As Vela writes a model for Ethos-U: the operator has memory for itself among its inputs, which nothing computes.
