@@ -85,6 +85,11 @@ def codes_in(text):
         yield from (f"{letters}{number:03}" for number in range(int(first), int(last or first) + 1))
 
 
+def without_links(text):
+    """Links lead from the page that the text comes from; a terminal has none."""
+    return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
+
+
 def rows_of(root):
     """By code: (page, explanation), the first that has a row for it; else the first page that names it."""
     rows, named = {}, {}
@@ -95,7 +100,7 @@ def rows_of(root):
         text = page.read_text()
         for codes, explanation in ROW.findall(text):
             for code in codes_in(codes):
-                rows.setdefault(code, (path, explanation))
+                rows.setdefault(code, (path, without_links(explanation)))
         for code in re.findall(r"\b([A-Z]{2}\d{3})\b", text):
             named.setdefault(code, (path, ""))
     return {**named, **rows}
