@@ -5,13 +5,15 @@
 #include "apps/buda/explain_command.hpp"
 #include "apps/buda/run.hpp"
 #include "apps/buda/stage_options.hpp"
+#include "apps/buda/train.hpp"
+
+#include <span>
 
 namespace buda::driver {
 namespace {
 
-void declare(cli::OptionSet& set, Options& o) {
-  set.positional("MODEL", o.model, "the model: a file that a frontend reads (ONNX, a graph, ...)");
-  set.path("output", o.output, "FILE", "the image; default: the model's name with .tti, in the current folder").also("-o");
+// What is said to the stages up to the image.
+void declare_compilation(cli::OptionSet& set, Options& o) {
   cli::declare_device(set, o.device, "device to compile for: a name of share/buda/devices or a descriptor file");
   set.text("frontend", o.frontend, "NAME", "the frontend; default: the one that recognises the model with the highest certainty");
   set.texts("dim", o.dims, "NAME=N", "value of a symbolic dimension of the model");
@@ -22,32 +24,77 @@ void declare(cli::OptionSet& set, Options& o) {
             "promises that all elements of an input are in this range, which keeps ops on the device; a run checks it");
   set.choice("opt-level", o.level, {"0", "1", "2"}, "optimisation level of the optimizer").also("-O");
   set.text("policy", o.policy, "NAME", "balancer policy");
-  set.real("accuracy", o.accuracy, "R",
-           "raise formats, accumulation and fidelity of the ops that lose most, until the outputs' correlation is at least R; needs "
-           "--calibrate")
-      .range(0, 1);
-  set.path("accuracy-rules", o.accuracy_rules, "FILE",
-           "what was raised for --accuracy, as options for --config; default: the image's name with .precision.yaml");
   set.flag("check", o.check, "verify the products of the stages: optimizer --verify, netlist2pipe --check");
-  set.flag("kernels", o.kernels, "compile the kernels of the image's ops, for targets that execute them (tensix)");
-  set.flag("save-temps", o.save_temps, "keep the intermediate files in a folder named after the image, with .build");
+  set.flag("save-temps", o.save_temps, "keep the intermediate files in a folder named after the product, with .build");
   set.path("build-dir", o.build_dir, "DIR", "keep the intermediate files in DIR");
-  set.path("reports", o.reports, "DIR",
-           "keep in DIR/MODEL all that reportify shows: the intermediate files, and the graph after each pass");
-  set.path("cache", o.cache, "DIR", "keep the image in this store, and take it from there if nothing that it is made from has changed");
-  set.integer("cache-limit", o.cache_limit, "MIB", "size of the store, above which the images that were used longest ago are removed")
-      .at_least(0);
   set.flag("dry-run", o.dry_run, "print the commands without running them").also("-###");
-  for (const char* stage : kStages)
+}
+
+void declare_families(cli::OptionSet& set, Options& o, std::span<const char* const> stages) {
+  for (const char* stage : stages)
     set.family(std::string(stage) + ".", std::string(stage) + ".KEY=VALUE", o.stage_options[stage],
                std::string("--set KEY=VALUE for ") + stage);
   set.family("op.", "op.NAME.KEY=VALUE", o.stage_options["op"], "the balancer's per-op overrides");
   set.family("queue.", "queue.NAME.KEY=VALUE", o.stage_options["queue"], "the balancer's places of queues");
 }
 
+void declare(cli::OptionSet& set, Options& o) {
+  set.positional("MODEL", o.model, "the model: a file that a frontend reads (ONNX, a graph, ...)");
+  set.path("output", o.output, "FILE", "the image; default: the model's name with .tti, in the current folder").also("-o");
+  declare_compilation(set, o);
+  set.real("accuracy", o.accuracy, "R",
+           "raise formats, accumulation and fidelity of the ops that lose most, until the outputs' correlation is at least R; needs "
+           "--calibrate")
+      .range(0, 1);
+  set.path("accuracy-rules", o.accuracy_rules, "FILE",
+           "what was raised for --accuracy, as options for --config; default: the image's name with .precision.yaml");
+  set.flag("kernels", o.kernels, "compile the kernels of the image's ops, for targets that execute them (tensix)");
+  set.path("reports", o.reports, "DIR",
+           "keep in DIR/MODEL all that reportify shows: the intermediate files, and the graph after each pass");
+  set.path("cache", o.cache, "DIR", "keep the image in this store, and take it from there if nothing that it is made from has changed");
+  set.integer("cache-limit", o.cache_limit, "MIB", "size of the store, above which the images that were used longest ago are removed")
+      .at_least(0);
+  declare_families(set, o, kStages);
+}
+
+void declare_training(cli::OptionSet& set, Options& o) {
+  set.positional("MODEL", o.model, "the model: a file that a frontend reads (ONNX, a graph, ...)");
+  set.path("output", o.output, "FILE",
+           "the checkpoint with the trained parameters; default: the model's name with .trained.safetensors, in the current folder")
+      .also("-o");
+  set.text("target", o.target, "NAME", "executes the steps: cpu evaluates the graph in fp32 without compiling it; default: golden");
+  declare_compilation(set, o);
+  declare_families(set, o, kTrainStages);
+}
+
+cli::ToolSpec train_command(Options& o) {
+  o.trains = true;
+  cli::ToolSpec train;
+  train.name = "buda train";
+  train.summary = "train a model on a target";
+  train.description =
+      "Runs importer, autograd, the stages of `buda compile` and trainer as processes, each on the products of the previous one. -### "
+      "prints "
+      "the commands.\nOptions of these tools can be given directly: --loss and --optimizer of autograd, --inputs, --targets and --epochs "
+      "of "
+      "trainer, and those of the compilation.";
+  train.reads = "the model and the files that belong to it; inputs and targets; the device descriptor; the plugins.";
+  train.writes =
+      "the checkpoint; with --save-temps or --build-dir also the products of all stages, the image of the training step among them.";
+  train.example =
+      "buda train digits.onnx --inputs train.images.npz --targets train.labels.npz --epochs 30 --optimizer sgd:lr=0.1,momentum=0.9";
+  train.declare = [&o](cli::OptionSet& set) { declare_training(set, o); };
+  train.declare_others = [&o](cli::OptionSet& set, const std::string& bin_dir, const std::string& temporary_dir) {
+    return declare_stage_options(set, o, bin_dir, temporary_dir);
+  };
+  train.run = [&o](cli::ToolHost& host) { return train_model(o, host); };
+  train.products = [&o] { return std::vector<std::string>{checkpoint_path(o)}; };
+  return train;
+}
+
 }  // namespace
 
-cli::ToolSpec tool(Options& o, CacheOptions& cache_options, ExplainOptions& explain_options) {
+cli::ToolSpec tool(Options& o, Options& train_options, CacheOptions& cache_options, ExplainOptions& explain_options) {
   cli::ToolSpec compile;
   compile.name = "buda compile";
   compile.summary = "compile a model into an image that `buda run` executes";
@@ -75,7 +122,8 @@ cli::ToolSpec tool(Options& o, CacheOptions& cache_options, ExplainOptions& expl
   spec.summary = "compile models for tile-grid chips and run the result without hardware";
   spec.description = "A driver: it runs the other tools of the suite as processes, as gcc runs cc1, as and ld.";
   spec.example = compile.example;
-  spec.commands = {std::move(compile), std::move(run), cache_command(cache_options), explain_command(explain_options)};
+  spec.commands = {std::move(compile), std::move(run), train_command(train_options), cache_command(cache_options),
+                   explain_command(explain_options)};
   return spec;
 }
 

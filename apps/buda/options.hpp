@@ -10,8 +10,10 @@
 
 namespace buda::driver {
 
-// Of `buda compile`.
+// Of `buda compile`, and of `buda train`.
 struct Options {
+  bool trains = false;
+  std::string target;  // of `buda train`: what executes the steps; empty: golden
   std::string model;
   std::string output;  // empty: the model's name with .tti, in the current folder
   std::string device = "n150";
@@ -49,6 +51,6 @@ struct ExplainOptions {
   std::vector<std::string> codes;
 };
 
-BUDA_EXPORT cli::ToolSpec tool(Options& options, CacheOptions& cache_options, ExplainOptions& explain_options);
+BUDA_EXPORT cli::ToolSpec tool(Options& options, Options& train_options, CacheOptions& cache_options, ExplainOptions& explain_options);
 
 }  // namespace buda::driver

@@ -5,12 +5,19 @@
 
 #include <buda/diag/result.hpp>
 
+#include <span>
 #include <string>
 
 namespace buda::driver {
 
 // The tools in the order in which they run; kernelc only where kernels are wanted.
 inline constexpr const char* kStages[] = {"importer", "optimizer", "balancer", "netlist2pipe", "pipegen", "kernelc", "tti-pack"};
+
+// Of `buda train`.
+inline constexpr const char* kTrainStages[] = {"importer", "autograd", "optimizer", "balancer", "netlist2pipe",
+                                               "pipegen",  "kernelc",  "tti-pack",  "trainer"};
+
+std::span<const char* const> stages_of(const Options& options);
 
 Result<void> compile_model(const Options& options, cli::ToolHost& host);
 

@@ -37,7 +37,7 @@ Result<void> declare_stage_options(cli::OptionSet& set, Options& options, const 
   BUDA_ASSIGN(auto folder, io::TemporaryDirectory::make(temporary_dir, "buda-"));
   std::vector<std::pair<std::string, schema::OptionSpec>> found;
   std::map<std::string, std::vector<std::string>> stages;  // by option
-  for (const char* stage : kStages) {
+  for (const char* stage : stages_of(options)) {
     BUDA_ASSIGN(auto specs, options_of(stage, bin_dir, folder.path()));
     for (schema::OptionSpec& spec : specs) {
       if (set.find(spec.name) != nullptr || is_chosen_by_driver(spec.name)) continue;

@@ -2,6 +2,7 @@
 #include "apps/buda/stages.hpp"
 
 #include "apps/buda/run.hpp"
+#include "apps/buda/train.hpp"
 
 #include <buda/base/text.hpp>
 #include <buda/cli/product_name.hpp>
@@ -53,6 +54,8 @@ void move_depfile(StageCommand& command, const std::string& path) {
 BuildFiles::BuildFiles(const std::string& folder, const std::string& model) {
   std::string base = (std::filesystem::path(folder) / model).string();
   graph = base + ".graph.json";
+  step = base + ".train.graph.json";
+  image = base + ".train.tti";
   device = base + ".device.graph.json";
   netlist = base + ".yaml";
   plan = base + ".plan.json";
@@ -75,8 +78,12 @@ StageCommand importer_command(const Options& o, const cli::ToolHost& host, const
   return c;
 }
 
+StageCommand autograd_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files) {
+  return begin(o, host, "autograd", files.step, {files.graph});
+}
+
 StageCommand optimizer_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files) {
-  StageCommand c = begin(o, host, "optimizer", files.device, {files.graph});
+  StageCommand c = begin(o, host, "optimizer", files.device, {o.trains ? files.step : files.graph});
   c.argv.insert(c.argv.end(), {"--device", o.device, "--settings", files.optimizer_settings});
   if (!o.level.empty()) c.argv.push_back("-O" + o.level);
   if (o.check) c.argv.push_back("--verify");
@@ -128,12 +135,25 @@ StageCommand pack_command(const Options& o, const cli::ToolHost& host, const Bui
   return c;
 }
 
+StageCommand trainer_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files) {
+  StageCommand c = begin(o, host, "trainer", checkpoint_path(o), {is_trained_on_host(o) ? files.step : files.image});
+  move_depfile(c, files.step + ".trained.d");  // the checkpoint's own folder is the user's
+  if (!o.target.empty()) c.argv.insert(c.argv.end(), {"--target", o.target});
+  if (!is_trained_on_host(o)) c.argv.insert(c.argv.end(), {"--device", o.device});
+  return c;
+}
+
 std::vector<StageCommand> stage_commands(const Options& o, const cli::ToolHost& host, const BuildFiles& files, const std::string& image) {
-  std::vector<StageCommand> commands = {importer_command(o, host, files), optimizer_command(o, host, files),
-                                        balancer_command(o, host, files), netlist2pipe_command(o, host, files),
-                                        pipegen_command(o, host, files)};
+  std::vector<StageCommand> commands = {importer_command(o, host, files)};
+  if (o.trains) commands.push_back(autograd_command(o, host, files));
+  if (is_trained_on_host(o)) {
+    commands.push_back(trainer_command(o, host, files));
+    return commands;
+  }
+  for (auto make : {optimizer_command, balancer_command, netlist2pipe_command, pipegen_command}) commands.push_back(make(o, host, files));
   if (o.kernels) commands.push_back(kernelc_command(o, host, files));
-  commands.push_back(pack_command(o, host, files, image));
+  commands.push_back(pack_command(o, host, files, o.trains ? files.image : image));
+  if (o.trains) commands.push_back(trainer_command(o, host, files));
   return commands;
 }
 

@@ -19,6 +19,8 @@ struct StageCommand {
 struct BuildFiles {
   BuildFiles(const std::string& folder, const std::string& model);
   std::string graph;    // importer's
+  std::string step;     // autograd's
+  std::string image;    // tti-pack's, of a training step
   std::string device;   // optimizer's
   std::string netlist;  // balancer's
   std::string plan;
@@ -30,6 +32,7 @@ struct BuildFiles {
 };
 
 StageCommand importer_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files);
+StageCommand autograd_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files);
 StageCommand optimizer_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files);
 StageCommand balancer_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files);
 StageCommand netlist2pipe_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files);
@@ -38,7 +41,10 @@ StageCommand pipegen_command(const Options& o, const cli::ToolHost& host, const 
 StageCommand kernelc_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files);
 StageCommand pack_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files, const std::string& image);
 
-// All that a compilation runs, in order.
+// Runs the image, or on the host the graph.
+StageCommand trainer_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files);
+
+// All that a compilation or training runs, in order.
 std::vector<StageCommand> stage_commands(const Options& o, const cli::ToolHost& host, const BuildFiles& files, const std::string& image);
 
 }  // namespace buda::driver

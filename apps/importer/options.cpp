@@ -25,6 +25,8 @@ void declare(cli::OptionSet& set, Options& o) {
   set.text("list-ops", o.list_ops, "FRONTEND", "list the operators that a frontend reads and exit");
   set.flag("copy-tensors", o.copy_tensors,
            "copies all weights to a file next to the graph; default: the graph refers to those that the model stores as plain bytes");
+  set.path("parameters", o.parameters, "FILE",
+           "other values of parameters by name, from .safetensors or .npz: what trainer writes, for example");
   set.text("name", o.name, "NAME", "name of the graph; default: the model's");
 }
 

@@ -15,6 +15,7 @@ struct Options {
   std::string name;      // of the graph; empty: the frontend decides
   std::string list_ops;  // a frontend whose operators are listed, and nothing else done
   bool copy_tensors = false;
+  std::string parameters = {};                 // a file with other weights; empty: none
   std::vector<std::string> dims;               // NAME=N
   std::vector<std::string> values = {};        // NAME=FILE
   std::vector<std::string> value_ranges = {};  // NAME=LEAST:MOST

@@ -4,6 +4,7 @@
 #include <buda/base/text.hpp>
 #include <buda/compiler/import.hpp>
 #include <buda/compiler/model_name.hpp>
+#include <buda/compiler/replace_parameters.hpp>
 #include <buda/compiler/value_ranges.hpp>
 #include <buda/graph/graph.hpp>
 #include <buda/graph/graph_file.hpp>
@@ -165,6 +166,11 @@ Result<void> run(const Options& options, cli::ToolHost& host) {
       {host.plugins, host.plugin_options}, host);
   if (!graph) return name_later_stage(std::move(graph).failure(), source);
   BUDA_TRY(compiler::mark_value_ranges(*graph, ranges));
+  if (!options.parameters.empty()) {
+    BUDA_ASSIGN(const auto given, read_tensors(host.fs(), options.parameters));
+    BUDA_ASSIGN(const auto replaced, compiler::replace_parameters(*graph, given, options.parameters));
+    host.log(1, cat(replaced, " parameters are those of ", options.parameters));
+  }
   host.progress("writing", 0, 0);
   // What a pipe gave is gone, and a graph, which is UTF-8, cannot hold any name: it does not refer to such files.
   if (options.copy_tensors || is_pipe(source.path) || !is_valid_utf8(source.path)) graph::forget_files(*graph);

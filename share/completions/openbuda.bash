@@ -27,12 +27,14 @@ _openbuda_keys() {
 
 # The stages whose options `buda compile` hands on.
 _openbuda_stages="importer optimizer balancer netlist2pipe pipegen tti-pack"
+# And those of `buda train`.
+_openbuda_train_stages="importer autograd optimizer balancer netlist2pipe pipegen tti-pack trainer"
 
-# The help of `buda compile`, with the options that are the stages'.
+# _openbuda_with_stages HELP STAGE...: the help of `buda compile` or `buda train`, with the options that are the stages'.
 _openbuda_with_stages() {
   local stage
   echo "$1"
-  for stage in $_openbuda_stages; do "$stage" --help 2>/dev/null; done
+  for stage in "${@:2}"; do "$stage" --help 2>/dev/null; done
 }
 
 # _openbuda_values HELP OPTION CURRENT: words for the value of an option; fails for a flag.
@@ -48,8 +50,10 @@ _openbuda_values() {
     FORMAT) COMPREPLY=($(compgen -W "$(_openbuda_formats)" -- "$3")) ;;
     KEY=VALUE)
       compopt -o nospace 2>/dev/null
-      if [[ ${COMP_WORDS[0]} == buda && ${COMP_WORDS[1]} == compile ]]; then
-        COMPREPLY=($(compgen -W "$(for stage in $_openbuda_stages; do _openbuda_keys "$("$stage" --help 2>/dev/null)" "$stage."; done)" -- "$3"))
+      if [[ ${COMP_WORDS[0]} == buda && ${COMP_WORDS[1]} == @(compile|train) ]]; then
+        local stages=$_openbuda_stages
+        [[ ${COMP_WORDS[1]} == train ]] && stages=$_openbuda_train_stages
+        COMPREPLY=($(compgen -W "$(for stage in $stages; do _openbuda_keys "$("$stage" --help 2>/dev/null)" "$stage."; done)" -- "$3"))
       else
         COMPREPLY=($(compgen -W "$(_openbuda_keys "$1" "")" -- "$3"))
       fi
@@ -76,7 +80,8 @@ _openbuda() {
     word=${COMP_WORDS[1]}
     if ((COMP_CWORD > 1)) && grep -qxF -- "$word" <<<"$commands"; then
       help=$("$tool" "$word" --help 2>/dev/null) || return
-      [[ $word == compile ]] && help=$(_openbuda_with_stages "$help")
+      [[ $word == compile ]] && help=$(_openbuda_with_stages "$help" $_openbuda_stages)
+      [[ $word == train ]] && help=$(_openbuda_with_stages "$help" $_openbuda_train_stages)
     elif ((COMP_CWORD == 1)) && [[ $cur != -* ]]; then
       COMPREPLY=($(compgen -W "$commands" -- "$cur"))
       return

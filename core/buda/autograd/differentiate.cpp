@@ -5,10 +5,12 @@
 #include <buda/base/text.hpp>
 #include <buda/graph/editor.hpp>
 #include <buda/graph/graph.hpp>
+#include <buda/io/process.hpp>
 
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace buda::autograd {
@@ -146,11 +148,28 @@ class Engine {
     return join(names, " <- ");
   }
 
+  // Names of the wanted values that the node depends on.
+  std::vector<std::string> wanted_before(NodeId id) const {
+    std::set<NodeId> met{id};
+    std::vector<NodeId> pending{id};
+    while (!pending.empty()) {
+      const NodeId at = pending.back();
+      pending.pop_back();
+      for (const Edge& edge : graph_.node(at).inputs())
+        if (is_active(edge.source.node) && met.insert(edge.source.node).second) pending.push_back(edge.source.node);
+    }
+    std::vector<std::string> out;
+    for (const ValueRef& value : wanted_)
+      if (met.contains(value.node)) out.push_back(graph_.node(value.node).name());
+    return out;
+  }
+
   Result<void> miss(const Node& n) {
     Diagnostic d = input_error("AG001", n.loc, cat("op '", n.name(), "' (", n.op(), ") has no gradient rule"));
     d.node = n.name();
     d.notes.push_back({{}, cat("the loss depends on it: ", way_to_seed(n.id()))});
-    d.hint = "--frozen with a regular expression of the parameters before it leaves them as they are";
+    if (const std::string names = join(wanted_before(n.id()), "|"); !names.empty())
+      d.hint = cat(io::shell_line({"--frozen", cat("^(", names, ")$")}), " leaves the parameters before it as they are");
     failure_.add(std::move(d));
     return success();
   }

@@ -5,7 +5,8 @@
 //   …
 //   present = output(joined)
 //
-// In the first step the input is what the user gives, in each later one what the output was in the step before.
+// In the first step the input is what the user gives, or the input node's value, or zeros; in each later one what the output was in the
+// step before.
 #pragma once
 
 #include <buda/diag/result.hpp>

@@ -90,7 +90,7 @@ class Node {
  public:
   std::vector<Origin> origins;              // in order, without repetitions
   std::map<std::string, std::string> tags;  // marks for passes and for the user's rules
-  Boxed<Value> value;                       // of a parameter or constant
+  Boxed<Value> value;                       // of a parameter or constant; of an input: its first value, where it is a state
   SourceLoc loc;                            // in the file from which this graph was read
 };
 

@@ -1,4 +1,4 @@
-// The content of a parameter or constant.
+// The content of a parameter or constant, and the first value of a state (loopback.hpp).
 #pragma once
 
 #include <buda/tensor/raw_file.hpp>

@@ -118,8 +118,9 @@ class Verifier {
   }
 
   void check_value(const Node& n) {
-    if (!n.has_value()) {
-      if (n.value) report(n, "GR006", cat("only parameters and constants have a value, not '", n.op(), "'"));
+    const bool has_first_value = n.kind() == NodeKind::input && n.value;
+    if (!n.has_value() && !has_first_value) {
+      if (n.value) report(n, "GR006", cat("only parameters, constants and inputs (their first value) have a value, not '", n.op(), "'"));
       return;
     }
     if (!n.value) {

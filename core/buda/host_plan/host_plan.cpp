@@ -30,13 +30,14 @@ const schema::Record<PlanTensor>& describe(const PlanTensor*) {
           .optional("fixed_value", &PlanTensor::fixed_value,
                     "of an input: the value that was fixed when the model was imported, which another one given at run time contradicts")
           .optional("value_range", &PlanTensor::value_range,
-                    "of an input of numbers: LEAST:MOST, the range that all elements given at run time have to be in");
+                    "of an input of numbers: LEAST:MOST, the range that all elements given at run time have to be in")
+          .optional("training", &PlanTensor::training, "of a training step: what it is for, such as target, parameter or loss");
   return record;
 }
 
 const schema::Record<PlanParameter>& describe(const PlanParameter*) {
   static const auto record =
-      schema::Record<PlanParameter>("a weight or constant of the model")
+      schema::Record<PlanParameter>("a weight or constant of the model, or the first value of a state")
           .required("name", &PlanParameter::name, "name in the graph")
           .required("queue", &PlanParameter::queue, "queue of the netlist")
           .required("file", &PlanParameter::file, "safetensors file, or with 'offset' any file; relative to the plan's folder")

@@ -30,11 +30,14 @@ struct PlanTensor {
   std::string fixed_value = {};
   // Of an input of numbers: the range that all elements were promised to be in when the model was compiled (graph/input_range.hpp).
   std::string value_range = {};
+  // Of a graph that trains: what the input or output is for (graph/training.hpp).
+  std::string training = {};
   friend bool operator==(const PlanTensor&, const PlanTensor&) = default;
 };
 
-// A weight or constant: pushed once, before the first run. `file` is relative to the plan's folder; `tensor` is the name in it, or empty
-// where the elements lie bare in a file of any format, such as the model's (tensor/raw_file.hpp): then the others say what lies where.
+// A weight or constant, or the first value of a state: pushed once, before the first run. `file` is relative to the plan's folder; `tensor`
+// is the name in it, or empty where the elements lie bare in a file of any format, such as the model's (tensor/raw_file.hpp): then the
+// others say what lies where.
 struct PlanParameter {
   std::string name;
   std::string queue;

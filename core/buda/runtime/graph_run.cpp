@@ -7,6 +7,7 @@
 #include <buda/graph/input_range.hpp>
 #include <buda/graph/loopback.hpp>
 #include <buda/graph/placement.hpp>
+#include <buda/graph/value.hpp>
 #include <buda/ops/device/device_layout.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/ops/whole_graph/evaluate_formats.hpp>
@@ -51,11 +52,13 @@ class GraphPorts {
       return *std::find_if(all.begin(), all.end(), [&](const Port& p) { return p.tensor->name == node.name(); });
     };
     for (const graph::Loopback& l : loopbacks)
-      ports.states.push_back({port_of(ports.inputs, graph.node(l.input)), port_of(ports.outputs, graph.node(l.output))});
+      ports.states.push_back(
+          {port_of(ports.inputs, graph.node(l.input)), port_of(ports.outputs, graph.node(l.output)), first(graph.node(l.input))});
   }
   Ports ports;
 
  private:
+  static std::optional<Tensor> first(const Node& input) { return input.value ? std::optional(input.value->tensor) : std::nullopt; }
   Port port(const Graph& graph, const Node& node, DType dtype, const Shape& shape) {
     names_.push_back({});
     names_.back().name = node.name();

@@ -23,6 +23,8 @@ Result<void> push_parameters(Model& model, Device& device, Host& host) {
     host.progress("loading parameters", done++, model.parameters.size());
     auto queue = std::find_if(queues.begin(), queues.end(), [&n = name](const auto& q) { return q.name == n; });
     if (queue == queues.end()) return internal_error("a parameter's queue is gone");
+    // The first value of a state: the ports have it.
+    if (!queue->from_outside()) continue;
     BUDA_TRY(queue->kind == netlist::QueueKind::ram ? device.write(name, 0, tensor) : device.push(name, tensor));
   }
   model.parameters.clear();

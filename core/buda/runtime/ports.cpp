@@ -169,7 +169,7 @@ class Binder {
       } else if (input.queue != nullptr && (output->queue == nullptr || !looped_.contains(output->queue->name))) {
         wrong("RT012", "the output has to have the queue of an input that it becomes");
       } else {
-        ports_.states.push_back({input, *output});
+        ports_.states.push_back({input, *output, std::nullopt});
       }
     }
     for (const auto& segment : plan_.segments)
@@ -182,6 +182,11 @@ class Binder {
   }
 
   void parameter(const std::string& name, const Tensor& tensor) {
+    // The first value of a state.
+    if (looped_.contains(name)) {
+      fits("the first value in", name, *queues_.at(name), tensor.shape());
+      return;
+    }
     const Queue* queue = find("parameter for", name, name);
     if (queue == nullptr) return;
     if (!queue->from_outside())

@@ -5,9 +5,10 @@
 #include <buda/host_plan/host_plan.hpp>
 #include <buda/netlist/model/netlist.hpp>
 #include <buda/tensor/dtype.hpp>
-#include <buda/tensor/fwd.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,7 @@ struct Port {
 struct StatePort {
   Port input;
   Port output;
+  std::optional<Tensor> first;  // its first value, in the model's shape, where the model has one
 };
 
 struct Ports {

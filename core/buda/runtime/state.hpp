@@ -8,7 +8,7 @@
 
 namespace buda::runtime {
 
-// The value with which a state begins: the given one in the model's element type (RT022), or zeros, which the host is told.
+// The value with which a state begins: the given one in the model's element type (RT022), or the model's own, or zeros, which the host is told.
 Result<Tensor> first_state(const StatePort& state, const NamedTensors& given, Host& host);
 
 }  // namespace buda::runtime

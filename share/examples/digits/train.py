@@ -8,6 +8,8 @@ Data: the 1,797 handwritten digits of 8x8 pixels that come with scikit-learn; ev
     digits.images.npz         "image": the held-out images, float32 [360, 64], pixels from 0 to 1
     digits.labels.npz         "label": what they show, int64 [360]
     digits.expected.npz       "probabilities": PyTorch's outputs for them, float32 [360, 10]
+    digits.train.images.npz   "image": the images that are trained on, float32 [1437, 64], and
+    digits.train.labels.npz   "label": what they show (docs/tutorial/training.md)
     digits-conv.onnx          the convolutional model: input "image" [8, 1, 8, 8], output "probabilities" [8, 10]
     digits-conv.images.npz    the held-out images once more, float32 [360, 1, 8, 8]
     digits-conv.expected.npz  "probabilities": PyTorch's outputs for them
@@ -74,6 +76,8 @@ def save(model, name, batch, images, labels, out):
 def main(out):
     train_images, train_labels, test_images, test_labels = data()
     np.savez_compressed(out / "digits.labels.npz", label=test_labels.astype(np.int64))
+    np.savez_compressed(out / "digits.train.images.npz", image=train_images)
+    np.savez_compressed(out / "digits.train.labels.npz", label=train_labels.astype(np.int64))
     save(train(perceptron, train_images, train_labels), "digits", 64, test_images, test_labels, out)
     save(train(convolutional, train_images.reshape(-1, 1, 8, 8), train_labels), "digits-conv", 8, test_images.reshape(-1, 1, 8, 8), test_labels, out)
 

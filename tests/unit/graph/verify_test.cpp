@@ -82,7 +82,7 @@ TEST(GraphVerify, SourcesAndOutputs) {
                              "GR005 node 'p': 'parameter' nodes have no inputs, and this has 1",
                              "GR007 node 'p': its value is F32 [2], but its type says F32 [3]",
                              "GR008 node 'r': the types of its results are not known",
-                             "GR006 node 'r': only parameters and constants have a value, not 'relu'",
+                             "GR006 node 'r': only parameters, constants and inputs (their first value) have a value, not 'relu'",
                              "GR006 node 'c': the constant has no value",
                              "GR009 the graph 'g' has no output",
                          }));

@@ -7,6 +7,7 @@
 #include <buda/graph/fixed_value.hpp>
 #include <buda/graph/graph.hpp>
 #include <buda/graph/input_range.hpp>
+#include <buda/graph/training.hpp>
 #include <buda/graph/value.hpp>
 #include <buda/ops/device/device_layout.hpp>
 
@@ -164,6 +165,8 @@ class HostPlanBuilder {
     if (auto sink = problem_.source(q.source).loopback) out_.plan.inputs.back().loopback = graph_.node(problem_.sinks[*sink].node).name();
     out_.plan.inputs.back().fixed_value = graph::fixed_value_of(node);
     out_.plan.inputs.back().value_range = graph::value_range_of(node);
+    out_.plan.inputs.back().training = graph::training_of(node);
+    if (node.value) add_value(node, q, out_.plan.inputs.back().transforms);
     return success();
   }
 
@@ -174,6 +177,7 @@ class HostPlanBuilder {
     out_.plan.inputs.push_back({node.name(), std::string(dtype_name(ops::border_type(node, type.dtype))), shapes.model.dims(), "", {}});
     out_.plan.inputs.back().fixed_value = graph::fixed_value_of(node);
     out_.plan.inputs.back().value_range = graph::value_range_of(node);
+    out_.plan.inputs.back().training = graph::training_of(node);
     return success();
   }
 
@@ -189,6 +193,7 @@ class HostPlanBuilder {
     steps.insert(steps.end(), on_host.begin(), on_host.end());
     out_.plan.outputs.push_back(
         {node.name(), std::string(dtype_name(ops::border_type(node, type.dtype))), shapes.model.dims(), q.queue.name, std::move(steps)});
+    out_.plan.outputs.back().training = graph::training_of(node);
     return success();
   }
 
@@ -216,12 +221,20 @@ class HostPlanBuilder {
       return d;
     }
     const Tensor& tensor = node.value->tensor;
+    BUDA_ASSIGN(auto steps,
+                at_node(node, steps_to_device(tensor.shape(), rows_held(node.outputs[0].shape, q, problem_.source(q.source).shape))));
+    add_value(node, q, std::move(steps));
+    return success();
+  }
+
+  // Of a parameter or constant, or the first one of a state.
+  void add_value(const Node& node, const QueuePlan& q, std::vector<Transform> steps) {
+    const Tensor& tensor = node.value->tensor;
     host_plan::PlanParameter p;
     p.name = node.name();
     p.queue = q.queue.name;
     p.shape = tensor.shape().dims();
-    BUDA_ASSIGN(p.transforms,
-                at_node(node, steps_to_device(tensor.shape(), rows_held(node.outputs[0].shape, q, problem_.source(q.source).shape))));
+    p.transforms = std::move(steps);
     if (is_written(node)) {
       p.file = files_.tensors;
       p.tensor = node.name() == kReservedTensorName ? cat(node.name(), ".value") : node.name();
@@ -238,7 +251,6 @@ class HostPlanBuilder {
       }
     }
     out_.plan.parameters.push_back(std::move(p));
-    return success();
   }
 
   // Does any tensor lack a file? Then the file that takes it may replace one that others refer to.
@@ -246,7 +258,7 @@ class HostPlanBuilder {
     for (const SourceSpec& s : problem_.sources) {
       if (s.encoded != EncodedPart::none) any_new_ = true;
       const Node& node = graph_.node(s.node);
-      if (node.has_value() && node.value && !node.value->source) any_new_ = true;
+      if (node.value && !node.value->source) any_new_ = true;
     }
   }
   bool is_written(const Node& node) const {

@@ -7,6 +7,7 @@
 #include <buda/graph/input_range.hpp>
 #include <buda/graph/loopback.hpp>
 #include <buda/graph/placement.hpp>
+#include <buda/graph/training.hpp>
 #include <buda/ops/device/device_layout.hpp>
 
 #include <algorithm>
@@ -23,19 +24,6 @@ using graph::Node;
 using graph::NodeId;
 using graph::NodeKind;
 using graph::ValueRef;
-
-host_plan::PlanTensor plan_tensor(const Graph& graph, const Node& n) {
-  const graph::ValueType* type = n.kind() == NodeKind::output ? graph.type(n.inputs()[0].source) : &n.outputs[0];
-  host_plan::PlanTensor out;
-  out.name = n.name();
-  const bool on_device = graph::level_of(graph, n) == graph::Level::device;
-  out.dtype = std::string(dtype_name(on_device ? ops::border_type(n, type->dtype) : type->dtype));
-  out.shape = (on_device ? ops::border_shapes(n, type->shape).model : type->shape).dims();
-  if (auto tag = n.tags.find(graph::kLoopback); tag != n.tags.end()) out.loopback = tag->second;
-  out.fixed_value = graph::fixed_value_of(n);
-  out.value_range = graph::value_range_of(n);
-  return out;
-}
 
 // Sets of nodes that have to be of one device segment; a node of the host is alone.
 class Groups {
@@ -190,6 +178,7 @@ class Splitter {
     to.tags.erase(graph::kLoopback);
     to.tags.erase(graph::kFixedValue);
     to.tags.erase(graph::kValueRange);
+    to.tags.erase(graph::kTraining);
   }
 
   ValueRef value_in(Made& made, ValueRef v) {
@@ -283,6 +272,20 @@ class Splitter {
 };
 
 }  // namespace
+
+host_plan::PlanTensor plan_tensor(const Graph& graph, const Node& n) {
+  const graph::ValueType* type = n.kind() == NodeKind::output ? graph.type(n.inputs()[0].source) : &n.outputs[0];
+  host_plan::PlanTensor out;
+  out.name = n.name();
+  const bool on_device = graph::level_of(graph, n) == graph::Level::device;
+  out.dtype = std::string(dtype_name(on_device ? ops::border_type(n, type->dtype) : type->dtype));
+  out.shape = (on_device ? ops::border_shapes(n, type->shape).model : type->shape).dims();
+  if (auto tag = n.tags.find(graph::kLoopback); tag != n.tags.end()) out.loopback = tag->second;
+  out.fixed_value = graph::fixed_value_of(n);
+  out.value_range = graph::value_range_of(n);
+  out.training = graph::training_of(n);
+  return out;
+}
 
 bool Segments::has_host() const {
   return std::any_of(host.begin(), host.end(), [](const auto& graph) { return graph.has_value(); });

@@ -36,6 +36,9 @@ struct Segments {
   bool has_host() const;
 };
 
+// An input or output of a graph, with all that the plan says of it but for queue and transforms.
+host_plan::PlanTensor plan_tensor(const graph::Graph& graph, const graph::Node& border);
+
 // A graph without nodes of the host is one device segment. Ops between which values pass on the device are of one segment, as are readers
 // of one input and what a state leads to; each runs as early as it can. BL024: the host needs something of the device that the same
 // segment then needs; only graphs written by hand have that. O((n + e) log n).

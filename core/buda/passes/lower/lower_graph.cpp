@@ -54,6 +54,7 @@ Result<Lowered> lower_input(OpBuilder& out, const Rearrangement* view) {
   const DType type = only_looks_up(out.task().from, n.id(), out.task().batch) ? DType::i32 : kDeviceType;
   made.outputs = {{type, padded(shape), std::nullopt}};
   note_model_type(made, n.outputs[0]);
+  made.value = n.value;
   if (!is_idle) note_view(made, view == nullptr ? Rearrangement(model) : *view, model, border_shape(seen, out.task().batch));
   Lowered value;
   value.source = made.id();

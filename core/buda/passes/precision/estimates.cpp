@@ -63,7 +63,7 @@ std::optional<Estimate> Estimates::compute(const Node& n) {
   if (n.outputs.empty()) return std::nullopt;
   const bool is_real = is_float(n.outputs[0].dtype);
   std::optional<Estimate> e;
-  if (n.value) {
+  if (n.has_value() && n.value) {
     e = estimate_of(n.value->tensor);
   } else if (n.kind() == NodeKind::input) {
     e = of_input(n);

@@ -1,0 +1,60 @@
+// Reads a graph, makes the step, tells of it, writes it.
+#include "apps/autograd/run.hpp"
+
+#include <buda/autograd/training_step.hpp>
+#include <buda/base/text.hpp>
+#include <buda/graph/graph_file.hpp>
+
+namespace buda::autograd_tool {
+namespace {
+
+bool is_file(const std::string& loss) { return loss.ends_with(".json") || loss.find('/') != std::string::npos; }
+
+Result<autograd::StepOptions> step_options(const Options& o, cli::ToolHost& host) {
+  autograd::StepOptions out;
+  if (is_file(o.loss)) {
+    BUDA_ASSIGN(out.loss_from_file, graph::read_graph(host.fs(), o.loss));
+  } else {
+    BUDA_ASSIGN(out.loss, autograd::parse_loss(o.loss));
+  }
+  BUDA_ASSIGN(out.optimizer, autograd::parse_optimizer(o.optimizer));
+  out.update = o.update == "plain" ? autograd::Update::plain : autograd::Update::pairs;
+  out.prediction = o.prediction;
+  out.trainable = o.trainable;
+  out.frozen = o.frozen;
+  if (o.initialize) out.initialize = host.seed;
+  return out;
+}
+
+void report(const autograd::TrainingStep& step, cli::ToolHost& host) {
+  std::int64_t elements = 0;
+  for (const auto& p : step.parameters) elements += p.elements;
+  host.log(0, cat(step.parameters.size(), " parameters of ", elements, " elements are trained, ", step.state_elements,
+                  " elements of state; ", step.saved_elements, " elements of the forward phase are kept for the backward phase"));
+  if (!step.logits.empty())
+    host.log(0, cat("the cross entropy is computed from '", step.logits, "', of which the prediction is the softmax"));
+  for (const std::string& name : step.unused) {
+    Diagnostic d = warning("AG020", {}, cat("the loss does not depend on parameter '", name, "', which stays as it is"));
+    d.node = name;
+    host.report(d);
+  }
+  for (const auto& p : step.parameters) host.log(1, cat(p.name, ": ", p.elements, " elements"));
+}
+
+}  // namespace
+
+Result<void> check(const Options& o) {
+  if (!is_file(o.loss)) BUDA_TRY(autograd::parse_loss(o.loss));
+  BUDA_TRY(autograd::parse_optimizer(o.optimizer));
+  return success();
+}
+
+Result<void> run(const Options& o, cli::ToolHost& host) {
+  BUDA_ASSIGN(auto options, step_options(o, host));
+  BUDA_ASSIGN(auto graph, graph::read_graph(host.fs(), o.graph));
+  BUDA_ASSIGN(const auto step, autograd::training_step(std::move(graph), options));
+  report(step, host);
+  return graph::write_graph(host.fs(), step.graph, output_path(o), host.write_mode);
+}
+
+}  // namespace buda::autograd_tool

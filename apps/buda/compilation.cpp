@@ -1,0 +1,139 @@
+// Each stage as a process; what it says and what it has read.
+#include "apps/buda/compilation.hpp"
+
+#include "apps/buda/run.hpp"
+#include "apps/buda/smaller_batch.hpp"
+#include "apps/buda/stage_checks.hpp"
+
+#include <buda/base/text.hpp>
+#include <buda/cli/depfile.hpp>
+#include <buda/cli/product_name.hpp>
+#include <buda/cli/timeline.hpp>
+#include <buda/io/json.hpp>
+#include <buda/io/process.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+
+namespace buda::driver {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::string seconds_text(Clock::duration d) {
+  double s = std::chrono::duration<double>(d).count();
+  return cat(std::round(s * 100) / 100, " s");
+}
+
+// The stage has told its reasons; this says which stage it was, keeps its exit code's meaning, and shows how to repeat it on the files of
+// the stages before, which are in `folder`, if they stay there.
+Diagnostic stage_failed(const StageCommand& command, const io::ProcessResult& result, const std::string& folder, bool stays) {
+  Diagnostic d = input_error("BD001", {}, cat("stage ", command.stage, " failed"));
+  switch (result.exit_code) {
+    case cli::kInputError:
+      break;
+    case cli::kUsageError:
+      d.fault = Fault::usage;
+      break;
+    case cli::kDoesNotFit:
+      d.fault = Fault::fit;
+      d.message = cat("stage ", command.stage, ": the model does not fit the device");
+      break;
+    case cli::kMismatch:
+      d.fault = Fault::mismatch;
+      d.message = cat("stage ", command.stage, ": its result differs from what was expected");
+      break;
+    case cli::kInterrupted:
+      d.fault = Fault::interrupted;
+      break;
+    default:
+      d.fault = Fault::bug;
+      d.message = result.signal != 0 ? cat("stage ", command.stage, " was terminated by signal ", result.signal)
+                                     : cat("stage ", command.stage, " ended with exit code ", result.exit_code);
+  }
+  // It has said which option, or what is wrong with the model itself.
+  if (d.fault == Fault::usage || d.fault == Fault::interrupted || (d.fault == Fault::input && command.stage == "importer")) return d;
+  d.hint = stays ? cat("the files of the stages are in ", folder, "; the command was: ", io::shell_line(command.argv))
+                 : "--save-temps keeps the files of the stages, and tells how to call this one on them";
+  return d;
+}
+
+std::string timeline_of(const StageCommand& command) { return cat(command.depfile, ".timeline.json"); }
+
+}  // namespace
+
+Compilation::Compilation(const Options& o, cli::ToolHost& host, std::string folder, bool stays)
+    : o_(o), host_(host), folder_(std::move(folder)), stays_(stays), files_(folder_, cli::model_name(o.model)) {}
+
+Result<void> Compilation::run() {
+  BUDA_TRY(remove_old_epochs());
+  const std::vector<StageCommand> commands = stage_commands(o_, host_, files_, o_.trains ? files_.image : image_path(o_));
+  BUDA_TRY(check_options_of(commands));
+  for (std::size_t i = 0; i < commands.size(); ++i) BUDA_TRY(run_stage(commands[i], cat('[', i + 1, '/', commands.size(), ']')));
+  return success();
+}
+
+// In a build folder that is used again, epochs of an earlier netlist would be packed too.
+Result<void> Compilation::remove_old_epochs() {
+  std::vector<std::string> old = {files_.pipes};
+  // Passes that change nothing any more would stay in the report.
+  if (!o_.reports.empty()) old.push_back(passes_folder(o_));
+  for (const std::string& folder : old) {
+    std::error_code error;
+    std::filesystem::remove_all(folder, error);
+    if (error) return input_error("IO005", {folder}, cat("cannot be removed: ", error.message()));
+  }
+  return success();
+}
+
+Result<void> Compilation::run_stage(const StageCommand& command, const std::string& number) {
+  auto start = Clock::now();
+  host_.log(1, io::shell_line(command.argv));
+  if (host_.timeline != nullptr) host_.timeline->stage(command.stage);
+  BUDA_ASSIGN(const auto result, io::run_process(arguments_of(command)));
+  BUDA_TRY(add_timeline_of(command));
+  if (result.exit_code != 0) {
+    Diagnostic d = stage_failed(command, result, folder_, stays_);
+    if (d.fault == Fault::fit)
+      if (std::string hint = smaller_batch_hint(o_, host_); !hint.empty()) d.hint = std::move(hint);
+    return d;
+  }
+  BUDA_TRY(note_dependencies(command));
+  std::string product = command.product;
+  if (product.starts_with(folder_ + '/')) product = product.substr(folder_.size() + 1);
+  const std::string& name = command.stage;
+  host_.log(0, cat(number, ' ', name, std::string(14 - std::min<std::size_t>(13, name.size()), ' '), product,
+                   std::string(product.size() < 28 ? 28 - product.size() : 1, ' '), seconds_text(Clock::now() - start)));
+  return success();
+}
+
+// Stages after the first work on files that nobody but us has seen.
+std::vector<std::string> Compilation::arguments_of(const StageCommand& command) const {
+  auto argv = command.argv;
+  if (command.stage != "importer") argv.insert(argv.end(), {"--made-from", o_.model});
+  if (host_.timeline != nullptr) argv.insert(argv.end(), {"--timeline", timeline_of(command)});
+  return argv;
+}
+
+// What the stage did, beside what the driver does. A stage that failed has told nothing.
+Result<void> Compilation::add_timeline_of(const StageCommand& command) {
+  const std::string path = timeline_of(command);
+  if (host_.timeline == nullptr || !stage_files_->exists(path)) return success();
+  BUDA_ASSIGN(const auto bytes, stage_files_->read(path));
+  BUDA_ASSIGN(const auto trace, io::parse_json(bytes.view(), path));
+  if (const io::Node* events = trace.find("traceEvents"))
+    for (const io::Node& event : events->items()) host_.timeline->append(io::json_line(event) + ",\n");
+  return success();
+}
+
+// What a stage has read is what the image depends on, but for what the stages made themselves.
+Result<void> Compilation::note_dependencies(const StageCommand& command) {
+  BUDA_ASSIGN(auto text, stage_files_->read(command.depfile));
+  for (const auto& name : cli::dependencies_of(text.view()))
+    if (!name.starts_with(folder_ + '/')) host_.fs().note_read(name);
+  return success();
+}
+
+}  // namespace buda::driver

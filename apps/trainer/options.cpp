@@ -1,0 +1,69 @@
+// Declaration of the trainer's options.
+#include "apps/trainer/options.hpp"
+
+#include "apps/trainer/run.hpp"
+
+#include <buda/autograd/schedule.hpp>
+#include <buda/cli/product_name.hpp>
+
+namespace buda::trainer {
+namespace {
+
+void declare(cli::OptionSet& set, Options& o) {
+  set.positional("MODEL", o.model, "image (.tti) or graph of a training step (autograd makes it)");
+  set.path("output", o.output, "FILE",
+           "the checkpoint (.safetensors): trained parameters by name, and what --resume needs; default: MODEL's name with "
+           ".trained.safetensors, in the current folder")
+      .also("-o");
+  set.texts("inputs", o.inputs, "[NAME=]FILE", "inputs by name, one row for each sample, from .npz or .safetensors, or one from .npy");
+  set.texts("targets", o.targets, "[NAME=]FILE",
+            "what the loss compares the prediction with, one row for each sample; integers are numbers of classes");
+  set.texts("validate", o.validate, "[NAME=]FILE", "inputs that are not trained on, whose loss and accuracy are told after each epoch");
+  set.texts("validate-targets", o.validate_targets, "[NAME=]FILE", "and their targets");
+  set.text("target", o.target, "NAME",
+           "executes the steps; --list-plugins lists the targets, cpu evaluates graphs; default: golden, for a graph cpu");
+  cli::declare_device(set, o.device, "device descriptor; default: that of the image");
+  set.integer("epochs", o.epochs, "N", "how often the data are gone through").at_least(0);
+  set.integer("steps", o.steps, "N", "end after that many steps in all; 0: after the epochs").at_least(0);
+  set.flag("shuffle", o.shuffle, "draw the order of samples anew in each epoch, with the seed of --seed");
+  set.text("schedule", o.schedule, "NAME[:KEY=X,...]",
+           "factor of the learning rate: constant, linear:to, cosine:to or step:every,factor; each with warmup");
+  set.integer("checkpoint-every", o.checkpoint_every, "N", "write the checkpoint after every N steps, too; 0: only at the end").at_least(0);
+  set.path("resume", o.resume, "FILE", "go on from this checkpoint, to the same bits as without the interruption");
+  set.path("log", o.log, "FILE", "write one JSON object per line: step, epoch, loss and rate of each step, and results of validation");
+}
+
+}  // namespace
+
+std::string output_path(const Options& o) { return cli::product_path(o.output, o.model, ".trained.safetensors"); }
+
+cli::ToolSpec tool(Options& o) {
+  cli::ToolSpec spec;
+  spec.name = "trainer";
+  spec.summary = "train a model: run training steps over data";
+  spec.description =
+      "Each step takes as many samples as the model's batch has rows; what is left at the end of an epoch waits for the next one's order. "
+      "Numbers of a step that depend on its number, such as the learning rate, are computed by the host. Parameters stay on the device "
+      "from step to step.";
+  spec.reads = "the model; inputs and targets; with --resume a checkpoint; the device descriptor; the target plugin.";
+  spec.writes = "the checkpoint; with --log a line for each step.";
+  spec.example =
+      "trainer digits.train.tti --inputs train.images.npz --targets train.labels.npz --epochs 45\n"
+      "trainer digits.train.graph.json --inputs train.images.npz --targets train.labels.npz --validate digits.images.npz "
+      "--validate-targets digits.labels.npz";
+  spec.plugins = {plugin::Kind::target};
+  spec.declare = [&o](cli::OptionSet& set) { declare(set, o); };
+  spec.check = [&o](cli::ToolHost&) -> Result<void> {
+    BUDA_TRY(autograd::parse_schedule(o.schedule));
+    return success();
+  };
+  spec.inputs = [&o] {
+    using cli::FileKind;
+    return std::vector<cli::InputFile>{{o.model, {FileKind::image, FileKind::tensor_graph}}};
+  };
+  spec.run = [&o](cli::ToolHost& host) { return run(o, host); };
+  spec.products = [&o] { return std::vector<std::string>{output_path(o), o.log}; };
+  return spec;
+}
+
+}  // namespace buda::trainer

@@ -1,0 +1,191 @@
+// The loop: epochs, steps, schedule, validation, checkpoints.
+#include "apps/trainer/run.hpp"
+
+#include "apps/trainer/checkpoint.hpp"
+#include "apps/trainer/data.hpp"
+#include "apps/trainer/opened.hpp"
+
+#include <buda/autograd/schedule.hpp>
+#include <buda/base/text.hpp>
+#include <buda/io/json.hpp>
+#include <buda/tensor/tensor.hpp>
+#include <buda/tensor/tensor_file.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <optional>
+
+namespace buda::trainer {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::string digits(double value, const char* format) {
+  std::string out(64, '\0');
+  out.resize(static_cast<std::size_t>(std::snprintf(out.data(), out.size(), format, value)));
+  return out;
+}
+
+struct Validation {
+  double loss = 0;
+  std::optional<double> accuracy;  // of classes
+};
+
+class Trainer {
+ public:
+  Trainer(const Options& o, cli::ToolHost& host) : o_(o), host_(host) {}
+
+  Result<void> run() {
+    BUDA_TRY(check_tensor_path(output_path(o_)));
+    BUDA_ASSIGN(schedule_, autograd::parse_schedule(o_.schedule));
+    host_.progress("reading the model", 0, 0);
+    BUDA_ASSIGN(opened_, open(o_, host_));
+    BUDA_ASSIGN(data_, Data::read({o_.inputs, o_.targets, "inputs", "targets"}, training(), host_));
+    if (!o_.validate.empty() || !o_.validate_targets.empty()) {
+      BUDA_ASSIGN(validation_, Data::read({o_.validate, o_.validate_targets, "validate", "validate-targets"}, training(), host_));
+    }
+    per_epoch_ = data_->rows() / training().batch();
+    if (per_epoch_ == 0)
+      return input_error("TR004", {}, cat("there are ", data_->rows(), " samples, and a batch of the model has ", training().batch()));
+    if (!o_.resume.empty()) BUDA_TRY(resume(training(), host_.seed, o_.resume, host_));
+    const std::int64_t all = o_.epochs * per_epoch_;
+    last_ = o_.steps > 0 ? o_.steps : all;
+    begun_ = Clock::now();
+    first_ = training().steps_done();
+    while (training().steps_done() < last_) BUDA_TRY(next());
+    BUDA_TRY(write_checkpoint(training(), host_.seed, output_path(o_), host_));
+    if (!o_.log.empty()) BUDA_TRY(host_.fs().write(o_.log, log_, host_.write_mode));
+    const double seconds = std::chrono::duration<double>(Clock::now() - begun_).count();
+    host_.log(
+        0, cat(training().steps_done() - first_, " steps in ", digits(seconds, "%.1f"), " s; ", output_path(o_), " holds the parameters"));
+    return success();
+  }
+
+ private:
+  runtime::TrainingSession& training() { return *opened_.training; }
+
+  Result<void> next() {
+    const std::int64_t t = training().steps_done() + 1, epoch = (t - 1) / per_epoch_, place = (t - 1) % per_epoch_;
+    if (order_epoch_ != epoch) {
+      order_epoch_ = epoch;
+      order_ = order_of_epoch(data_->rows(), host_.seed, epoch);
+      if (!o_.shuffle) std::sort(order_.begin(), order_.end());
+      epoch_loss_ = 0;
+      epoch_steps_ = 0;
+    }
+    const std::int64_t batch = training().batch();
+    BUDA_ASSIGN(const NamedTensors inputs,
+                data_->batch(std::span(order_).subspan(static_cast<std::size_t>(place * batch), static_cast<std::size_t>(batch))));
+    const double rate = schedule_.at(t, last_);
+    std::optional<NamedTensors> before;
+    if (opened_.graph) {
+      BUDA_ASSIGN(before, training().states());
+    }
+    BUDA_ASSIGN(const auto step, training().step(inputs, rate));
+    if (!std::isfinite(step.loss)) return not_finite(t, epoch, step.loss, inputs, before);
+    epoch_loss_ += step.loss;
+    ++epoch_steps_;
+    log(cat("{\"step\": ", t, ", \"epoch\": ", epoch + 1, ", \"loss\": ", to_text(step.loss), ", \"rate\": ", to_text(rate), "}\n"));
+    host_.progress(cat("training, loss ", digits(step.loss, "%.4f")), static_cast<std::size_t>(t), static_cast<std::size_t>(last_));
+    if (o_.checkpoint_every > 0 && t % o_.checkpoint_every == 0 && t < last_)
+      BUDA_TRY(write_checkpoint(training(), host_.seed, output_path(o_), host_));
+    if (place + 1 == per_epoch_ || t == last_) BUDA_TRY(end_epoch(epoch));
+    return success();
+  }
+
+  Result<void> end_epoch(std::int64_t epoch) {
+    std::string text = cat("epoch ", epoch + 1, ": step ", training().steps_done(), ", mean loss ",
+                           digits(epoch_loss_ / static_cast<double>(epoch_steps_), "%.4f"));
+    if (validation_) {
+      BUDA_ASSIGN(const Validation v, validate());
+      text += cat("; validation: loss ", digits(v.loss, "%.4f"));
+      if (v.accuracy) text += cat(", accuracy ", digits(100 * *v.accuracy, "%.2f"), " %");
+      log(cat("{\"step\": ", training().steps_done(), ", \"epoch\": ", epoch + 1, ", \"validation_loss\": ", to_text(v.loss),
+              v.accuracy ? cat(", \"accuracy\": ", to_text(*v.accuracy)) : "", "}\n"));
+    }
+    host_.log(0, text);
+    return success();
+  }
+
+  // A last batch that is not full is filled up with zeros, which count for nothing: losses of samples are along the first axis.
+  Result<Validation> validate() {
+    Validation out;
+    const std::int64_t rows = validation_->rows(), batch = training().batch();
+    std::int64_t hits = 0;
+    double weighted = 0;
+    std::int64_t full = 0;
+    for (std::int64_t first = 0; first < rows; first += batch) {
+      std::vector<std::int64_t> taken;
+      for (std::int64_t row = first; row < std::min(rows, first + batch); ++row) taken.push_back(row);
+      BUDA_ASSIGN(const NamedTensors inputs, validation_->batch(taken));
+      BUDA_ASSIGN(const auto step, training().evaluate(inputs));
+      if (static_cast<std::int64_t>(taken.size()) == batch || full == 0) {
+        weighted += step.loss * static_cast<double>(taken.size());
+        full += static_cast<std::int64_t>(taken.size());
+      }
+      if (training().prediction() != nullptr) hits += hits_of(step.outputs.at(training().prediction()->tensor->name), taken);
+    }
+    out.loss = weighted / static_cast<double>(std::max<std::int64_t>(full, 1));
+    if (training().prediction() != nullptr && validation_->class_of(0) >= 0)
+      out.accuracy = static_cast<double>(hits) / static_cast<double>(rows);
+    return out;
+  }
+
+  std::int64_t hits_of(const Tensor& prediction, const std::vector<std::int64_t>& rows) const {
+    if (prediction.shape().rank() != 2) return 0;
+    const std::vector<float> values = prediction.to_f32();
+    const auto classes = static_cast<std::size_t>(prediction.shape()[1]);
+    std::int64_t hits = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const auto* row = values.data() + i * classes;
+      const std::int64_t guess = std::max_element(row, row + classes) - row;
+      hits += guess == validation_->class_of(rows[i]) ? 1 : 0;
+    }
+    return hits;
+  }
+
+  Failure not_finite(std::int64_t t, std::int64_t epoch, double loss, const NamedTensors& inputs,
+                     const std::optional<NamedTensors>& before) {
+    Diagnostic d =
+        input_error("TR005", {}, cat("the loss of step ", t, " (epoch ", epoch + 1, ") is ", std::isnan(loss) ? "NaN" : "infinite"));
+    if (before) {
+      NamedTensors all = inputs;
+      NamedTensors states = *before;
+      all.merge(states);
+      for (const auto& port : opened_.session->ports().inputs)
+        if (!all.contains(port.tensor->name))
+          if (auto zeros = Tensor::zeros(port.dtype, port.shape)) all.emplace(port.tensor->name, std::move(*zeros));
+      if (const std::string op = first_not_finite(opened_, all, host_); !op.empty())
+        d.notes.push_back({{}, cat("the first op whose result is not finite is ", op)});
+    } else {
+      d.notes.push_back({{}, "the trainer tells the first op whose result is not finite when the graph runs on target cpu"});
+    }
+    d.hint = "a smaller learning rate, or --schedule constant:warmup=100, often keeps it finite";
+    return d;
+  }
+
+  void log(std::string line) {
+    if (!o_.log.empty()) log_ += line;
+  }
+
+  const Options& o_;
+  cli::ToolHost& host_;
+  autograd::Schedule schedule_;
+  Opened opened_;
+  std::optional<Data> data_, validation_;
+  std::int64_t per_epoch_ = 0, first_ = 0, last_ = 0;
+  std::int64_t order_epoch_ = -1;
+  std::vector<std::int64_t> order_;
+  double epoch_loss_ = 0;
+  std::int64_t epoch_steps_ = 0;
+  std::string log_;
+  Clock::time_point begun_;
+};
+
+}  // namespace
+
+Result<void> run(const Options& options, cli::ToolHost& host) { return Trainer(options, host).run(); }
+
+}  // namespace buda::trainer

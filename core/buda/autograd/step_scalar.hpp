@@ -1,0 +1,29 @@
+// Numbers of a training step that the host computes in double precision and pushes: in 16 bits 0.999 is 1, and Adam's corrections would
+// divide by 0 on the device.
+#pragma once
+
+#include <buda/diag/result.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace buda::autograd {
+
+// rate: lr; decay: lr * weight decay; adam_rate: lr sqrt(1 - beta2^t) / (1 - beta1^t); adam_epsilon: epsilon sqrt(1 - beta2^t), for which
+// the step is rate * mean / (sqrt(square) + epsilon) of uncorrected moments.
+enum class ScalarKind : std::uint8_t { rate, decay, adam_rate, adam_epsilon };
+
+struct StepScalar {
+  ScalarKind kind = ScalarKind::rate;
+  double lr = 0, decay = 0, beta1 = 0, beta2 = 0, epsilon = 0;
+
+  // In step t, from 1, of a schedule that multiplies the learning rate by `factor`.
+  double value(std::int64_t t, double factor) const;
+  std::string text() const;  // "adam_epsilon epsilon=1e-08 beta2=0.999"
+};
+
+// The inverse of text(). AG012: any other text.
+Result<StepScalar> parse_step_scalar(std::string_view text);
+
+}  // namespace buda::autograd

@@ -1,0 +1,300 @@
+// Forward, loss, gradients and update in one graph.
+#include <buda/autograd/training_step.hpp>
+
+#include <buda/autograd/differentiate.hpp>
+#include <buda/autograd/initialize.hpp>
+#include <buda/autograd/splice.hpp>
+#include <buda/base/text.hpp>
+#include <buda/graph/editor.hpp>
+#include <buda/graph/loopback.hpp>
+#include <buda/graph/training.hpp>
+#include <buda/graph/value.hpp>
+#include <buda/ops/whole_graph/builder.hpp>
+#include <buda/ops/whole_graph/infer.hpp>
+#include <buda/tensor/tensor.hpp>
+
+#include <algorithm>
+#include <map>
+#include <regex>
+#include <set>
+
+namespace buda::autograd {
+
+using graph::Graph;
+using graph::Node;
+using graph::NodeId;
+using graph::NodeKind;
+using graph::ValueRef;
+using graph::ValueType;
+
+namespace {
+
+// The sum of a pair is rounded on purpose, which a fused op would not do (passes/fuse/fusing.hpp).
+constexpr const char* kDontFuse = "dont_fuse";
+
+class StepBuilder {
+ public:
+  StepBuilder(Graph graph, const StepOptions& options) : graph_(std::move(graph)), o_(options) {}
+
+  Result<TrainingStep> run() {
+    if (graph_.level != graph::Level::tensor)
+      return input_error("AG013", {}, "the graph is at device level; a training step is made of the graph that the importer writes");
+    BUDA_TRY(ops::infer_types(graph_));
+    BUDA_TRY(ops::check(graph_));
+    BUDA_TRY(find_parameters());
+    if (o_.initialize) BUDA_TRY(initialize(graph_, trained_, *o_.initialize));
+    BUDA_ASSIGN(const ValueRef prediction, find_prediction());
+    forward_ = graph_.id_bound();
+    BUDA_ASSIGN(const ValueRef loss, add_loss(prediction));
+    BUDA_ASSIGN(const std::vector<ValueRef> gradients, add_gradients(loss));
+    BUDA_TRY(add_updates(gradients));
+    BUDA_TRY(ops::check(graph_));
+    out_.graph = std::move(graph_);
+    return std::move(out_);
+  }
+
+ private:
+  // ---- what is trained
+
+  static Result<std::optional<std::regex>> regex_of(const char* option, const std::string& text) {
+    if (text.empty()) return std::optional<std::regex>();
+    try {
+      return std::optional<std::regex>(std::regex(text));
+    } catch (const std::regex_error&) {
+      return usage_error("AG015", cat("option ", option, ": '", text, "' is not a regular expression"));
+    }
+  }
+
+  Result<void> find_parameters() {
+    BUDA_ASSIGN(const auto trainable, regex_of("--trainable", o_.trainable));
+    BUDA_ASSIGN(const auto frozen, regex_of("--frozen", o_.frozen));
+    std::vector<std::string> names;
+    for (NodeId id : graph_.ids()) {
+      const Node& n = graph_.node(id);
+      if (n.kind() != NodeKind::parameter || !is_float(n.outputs[0].dtype)) continue;
+      names.push_back(n.name());
+      const bool is_trained = (!trainable || std::regex_search(n.name(), *trainable)) && (!frozen || !std::regex_search(n.name(), *frozen));
+      if (is_trained) trained_.push_back(id);
+    }
+    if (!trained_.empty()) return success();
+    Diagnostic d = input_error("AG014", {}, cat("the graph '", graph_.name, "' has no trainable parameter"));
+    if (!names.empty()) d.notes.push_back({{}, cat("its parameters are ", join(names, ", "))});
+    d.hint = names.empty() ? "weights that the exporter has turned into constants are not parameters" : "see --trainable and --frozen";
+    return d;
+  }
+
+  Result<ValueRef> find_prediction() {
+    std::vector<std::string> names;
+    for (NodeId id : graph_.outputs()) names.push_back(graph_.node(id).name());
+    NodeId id = o_.prediction.empty() && graph_.outputs().size() == 1 ? graph_.outputs()[0] : graph_.find_output(o_.prediction);
+    if (!id.valid()) {
+      Diagnostic d = input_error("AG013", {},
+                                 o_.prediction.empty() ? cat("the graph has the outputs ", join(names, ", "), "; one is the prediction")
+                                                       : cat("the graph has no output '", o_.prediction, "'; it has ", join(names, ", ")));
+      d.hint = cat("--prediction ", names.empty() ? "NAME" : names.front());
+      return d;
+    }
+    graph_.node(id).tags[graph::kTraining] = graph::kTrainingPrediction;
+    const ValueRef value = graph_.node(id).inputs()[0].source;
+    if (const ValueType& type = *graph_.type(value); !is_float(type.dtype))
+      return input_error("AG013", graph_.node(id).loc,
+                         cat("output '", graph_.node(id).name(), "' is ", type.text(), ", not of floating-point numbers"));
+    return value;
+  }
+
+  // ---- the loss
+
+  // A cross entropy is computed from what its softmax was given: the logarithm of the sum then cancels what may overflow.
+  ValueRef before_softmax(ValueRef value) {
+    const Node& n = graph_.node(value.node);
+    if (n.op() != "softmax") return value;
+    const auto rank = static_cast<std::int64_t>(n.outputs[0].shape.rank());
+    const auto dim = n.attrs.find("dim");
+    if (dim == n.attrs.end() || (dim->second != graph::Attr(rank - 1) && dim->second != graph::Attr(std::int64_t{-1}))) return value;
+    out_.logits = graph_.node(n.inputs()[0].source.node).name();
+    return n.inputs()[0].source;
+  }
+
+  Result<Graph> loss_of(const ValueType& prediction) {
+    if (!o_.loss_from_file) return loss_graph(o_.loss, prediction);
+    Graph part = *o_.loss_from_file;
+    BUDA_TRY(ops::infer_types(part));
+    BUDA_TRY(ops::check(part));
+    if (part.level != graph::Level::tensor || part.inputs().size() < 2 || part.outputs().size() != 1)
+      return input_error("AG016", {},
+                         cat("the loss '", part.name, "' has ", part.inputs().size(), " inputs and ", part.outputs().size(),
+                             " outputs; a loss takes a prediction and targets and gives one output, at tensor level"));
+    if (const ValueType& taken = part.node(part.inputs()[0]).outputs[0]; !(taken == prediction))
+      return input_error("AG016", {},
+                         cat("the loss '", part.name, "' takes a prediction ", taken.text(), ", and the model's is ", prediction.text()));
+    return part;
+  }
+
+  Result<ValueRef> add_loss(ValueRef prediction) {
+    if (!o_.loss_from_file && o_.loss.kind == LossKind::cross_entropy) prediction = before_softmax(prediction);
+    BUDA_ASSIGN(const Graph part, loss_of(*graph_.type(prediction)));
+    std::vector<ValueRef> inputs{prediction};
+    for (std::size_t i = 1; i < part.inputs().size(); ++i) {
+      const Node& target = part.node(part.inputs()[i]);
+      inputs.emplace_back(add_input(target.name(), target.outputs[0], graph::kTrainingTarget));
+    }
+    const ValueRef loss = splice(graph_, part, inputs, "loss.").front();
+    tag_phase(forward_, graph::kPhaseLoss);
+    const NodeId output = graph_.add(graph_.find_output("loss").valid() ? graph_.fresh_name("loss") : "loss", std::string(graph::kOutputOp),
+                                     {graph::Edge(loss)});
+    graph_.node(output).tags[graph::kTraining] = graph::kTrainingLoss;
+    return loss;
+  }
+
+  // ---- gradients
+
+  // Of a mean over all losses, which the host takes: the device sees the constant 1 / n.
+  Result<std::vector<ValueRef>> add_gradients(ValueRef loss) {
+    const std::size_t first = graph_.id_bound();
+    const ValueType type = *graph_.type(loss);
+    const auto count = static_cast<std::size_t>(type.shape.volume().value_or(0));
+    const NodeId share = graph_.add(graph_.fresh_name("grad.loss"), std::string(graph::kConstantOp));
+    graph_.node(share).outputs = {type};
+    graph_.node(share).value =
+        graph::Value(Tensor(type.shape, std::vector<double>(count, 1.0 / static_cast<double>(count))).cast(type.dtype));
+    std::vector<ValueRef> wanted(trained_.begin(), trained_.end());
+    const Seed seed{loss, share};
+    BUDA_ASSIGN(auto gradients, differentiate(graph_, {&seed, 1}, wanted));
+    tag_phase(first, graph::kPhaseBackward);
+    count_saved(first);
+    return gradients;
+  }
+
+  bool is_weight(NodeId id) const {
+    return graph_.node(id).has_value() || std::find(trained_.begin(), trained_.end(), id) != trained_.end();
+  }
+
+  // What the backward phase reads of the forward phase, but for weights and constants, which are there anyway.
+  void count_saved(std::size_t first) {
+    std::set<ValueRef> saved;
+    for (NodeId id : graph_.ids())
+      if (id.index() >= first)
+        for (const graph::Edge& edge : graph_.node(id).inputs())
+          if (edge.source.node.index() < first && !is_weight(edge.source.node)) saved.insert(edge.source);
+    for (const ValueRef& value : saved) out_.saved_elements += graph_.type(value)->shape.volume().value_or(0);
+  }
+
+  // ---- updates
+
+  Result<void> add_updates(const std::vector<ValueRef>& gradients) {
+    Failure failure;
+    const std::size_t first = graph_.id_bound();
+    for (std::size_t i = 0; i < trained_.size(); ++i) {
+      if (!gradients[i].valid()) {
+        out_.unused.push_back(graph_.node(trained_[i]).name());
+        continue;
+      }
+      if (auto done = update(trained_[i], gradients[i]); !done) failure.add(std::move(done).failure());
+    }
+    if (out_.parameters.empty() && failure.empty()) return input_error("AG014", {}, "the loss depends on no trainable parameter");
+    tag_phase(first, graph::kPhaseOptimizer);
+    if (!failure.empty()) return failure;
+    return success();
+  }
+
+  Result<void> update(NodeId id, ValueRef gradient) {
+    Node& n = graph_.node(id);
+    const std::int64_t elements = n.outputs[0].shape.volume().value_or(0);
+    out_.parameters.push_back({n.name(), elements});
+    graph_.set_op(id, std::string(graph::kInputOp));
+    graph::GraphEditor editor(graph_, id);
+    ops::Builder b(editor);
+    const Term parameter(b, id);
+    UpdateContext context;
+    std::map<std::string, Term, std::less<>> moments;
+    context.state = [&](std::string_view state) {
+      auto [found, is_new] = moments.emplace(std::string(state), Term());
+      if (is_new) found->second = Term(b, add_zeros(cat(n.name(), '.', state), n.outputs[0], graph::kTrainingMoment));
+      return found->second;
+    };
+    context.add = [&](std::string_view state, const Term& change) {
+      return moved(b, context.state(state), [&](const Term& from) { return from + change; });
+    };
+    context.scalar = [&](const StepScalar& scalar) { return Term(b, scalar_input(scalar, n.outputs[0].dtype)); };
+    const Term step = step_of(o_.optimizer, parameter, Term(b, gradient), context);
+    if (step.valid()) moved(b, parameter, [&](const Term& from) { return from - step; });
+    n.tags[graph::kTraining] = graph::kTrainingParameter;
+    return b.status();
+  }
+
+  // The state, and with pairs what it has lost, are loops; the result is what the state is next.
+  Term moved(ops::Builder& b, const Term& state, const std::function<Term(const Term&)>& move) {
+    if (!state.valid()) return {};
+    const std::string name = graph_.node(state.value().node).name();
+    out_.state_elements += state.shape().volume().value_or(0);
+    if (o_.update == Update::plain) {
+      const Term next = move(state);
+      loop(state, next);
+      return next;
+    }
+    out_.state_elements += state.shape().volume().value_or(0);
+    const Term low(b, add_zeros(cat(name, ".low"), *graph_.type(state.value()), graph::kTrainingLow));
+    const Term y = move(low);
+    const Term next = state + y;
+    if (next.valid()) graph_.node(next.value().node).tags[kDontFuse] = "";
+    const Term taken = next - state;
+    const Term rest = y - taken;
+    loop(state, next);
+    loop(low, rest);
+    return next;
+  }
+
+  void loop(const Term& state, const Term& next) {
+    if (!next.valid()) return;
+    Node& input = graph_.node(state.value().node);
+    const std::string output = cat(input.name(), ".next");
+    const NodeId id = graph_.add(graph_.find_output(output).valid() ? graph_.fresh_name(output) : output, std::string(graph::kOutputOp),
+                                 {graph::Edge(next.value())});
+    graph_.node(id).origins = input.origins;
+    input.tags[graph::kLoopback] = graph_.node(id).name();
+  }
+
+  // ---- inputs
+
+  ValueRef add_input(const std::string& name, const ValueType& type, const std::string& training) {
+    const NodeId id = graph_.add(graph_.fresh_name(name), std::string(graph::kInputOp));
+    graph_.node(id).outputs = {type};
+    graph_.node(id).tags[graph::kTraining] = training;
+    return id;
+  }
+
+  ValueRef add_zeros(const std::string& name, const ValueType& type, const std::string& training) {
+    const ValueRef input = add_input(name, type, training);
+    if (auto zeros = Tensor::zeros(type.dtype, type.shape)) graph_.node(input.node).value = graph::Value(std::move(*zeros));
+    return input;
+  }
+
+  // One input for all parameters that ask for the same number.
+  ValueRef scalar_input(const StepScalar& scalar, DType dtype) {
+    const std::string text = scalar.text();
+    auto [found, is_new] = scalars_.emplace(cat(text, ' ', dtype_name(dtype)), ValueRef());
+    if (is_new) {
+      const std::string name = cat("step.", text.substr(0, text.find(' ')));
+      found->second = add_input(name, {dtype, Shape{}, std::nullopt}, cat(graph::kTrainingScalar, ' ', text));
+    }
+    return found->second;
+  }
+
+  void tag_phase(std::size_t first, const char* phase) {
+    for (NodeId id : graph_.ids())
+      if (id.index() >= first && graph_.node(id).is_op()) graph_.node(id).tags[graph::kPhase] = phase;
+  }
+
+  Graph graph_;
+  const StepOptions& o_;
+  TrainingStep out_;
+  std::vector<NodeId> trained_;
+  std::size_t forward_ = 0;  // ids below are the model's
+  std::map<std::string, ValueRef> scalars_;
+};
+
+}  // namespace
+
+Result<TrainingStep> training_step(Graph graph, const StepOptions& options) { return StepBuilder(std::move(graph), options).run(); }
+
+}  // namespace buda::autograd

@@ -1,0 +1,49 @@
+// From a model's graph to the graph of one training step: forward, loss, gradients, update.
+//
+// Trainable parameters become states (graph/loopback.hpp) whose first value is the parameter's, under the same name; beside them stand
+// those of the optimizer. The step takes the model's inputs, the target and the scalars of the step (graph/training.hpp), and gives the
+// model's outputs and the losses, whose mean the host takes.
+#pragma once
+
+#include <buda/autograd/loss.hpp>
+#include <buda/autograd/update.hpp>
+#include <buda/diag/result.hpp>
+#include <buda/graph/graph.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace buda::autograd {
+
+struct StepOptions {
+  Loss loss;
+  std::optional<graph::Graph> loss_from_file;  // instead of `loss`: from (prediction, target) to one output
+  Optimizer optimizer;
+  Update update = Update::pairs;
+  std::string prediction;                        // output that the loss compares; empty: the only one
+  std::string trainable;                         // regular expression that the names of trainable parameters contain; empty: all
+  std::string frozen;                            // and of parameters that stay as they are; empty: none
+  std::optional<std::uint64_t> initialize = {};  // the seed of new first values (initialize.hpp); nothing: the model's
+};
+
+struct TrainedParameter {
+  std::string name;
+  std::int64_t elements = 0;
+};
+
+struct TrainingStep {
+  graph::Graph graph;
+  std::vector<TrainedParameter> parameters;
+  std::vector<std::string> unused;  // parameters that the loss does not depend on: they stay as they are
+  std::int64_t state_elements = 0;  // of all states
+  std::int64_t saved_elements = 0;  // of values of the forward phase that the backward phase reads
+  std::string logits;               // the op before a softmax that the loss takes instead of its result; empty: none
+};
+
+// The graph is one of tensor level. AG001, AG003: differentiate.hpp. AG013: no output serves as prediction. AG014: no parameter is
+// trainable. AG015: a regular expression that is none. AG016: a graph of a loss with other inputs and outputs.
+Result<TrainingStep> training_step(graph::Graph graph, const StepOptions& options);
+
+}  // namespace buda::autograd

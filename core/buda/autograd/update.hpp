@@ -1,0 +1,43 @@
+// Optimizers: how a parameter and the states beside it change with its gradient.
+#pragma once
+
+#include <buda/autograd/step_scalar.hpp>
+#include <buda/autograd/term.hpp>
+#include <buda/diag/result.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace buda::autograd {
+
+enum class OptimizerKind : std::uint8_t { sgd, adam, adamw };
+
+struct Optimizer {
+  OptimizerKind kind = OptimizerKind::sgd;
+  double lr = 0.01;
+  double decay = 0;                                   // of weights: of sgd and adam times the parameter added to its gradient
+  double momentum = 0, nesterov = 0;                  // of sgd
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  // of adam and adamw
+};
+
+// "sgd:lr=0.1,momentum=0.9". AG010, AG011.
+Result<Optimizer> parse_optimizer(std::string_view text);
+
+// How a sum is kept over many small steps. plain: in one value. pairs: in two, of which the second holds what the first has lost to
+// rounding, so that 16-bit formats learn: y = low + change; high' = high + y; low' = y - (high' - high).
+enum class Update : std::uint8_t { pairs, plain };
+
+// What an optimizer asks of the graph that it is built into: states that begin with zeros, and numbers of the step.
+struct UpdateContext {
+  // The value of a state beside the parameter, as it was before the step; `step` is told what is added to it, and gives what it is then.
+  std::function<Term(std::string_view state)> state;
+  std::function<Term(std::string_view state, const Term& change)> add;
+  std::function<Term(const StepScalar&)> scalar;
+};
+
+// What is taken away from the parameter.
+Term step_of(const Optimizer& optimizer, const Term& parameter, const Term& gradient, const UpdateContext& context);
+
+}  // namespace buda::autograd

@@ -1,0 +1,34 @@
+// What inputs and outputs of a training step's graph are for. A tag says it, which goes on to the host plan:
+//
+//   target         = input : F32 [64, 10]     training="target"
+//   step.rate      = input : F32 [1, 1]       training="scalar rate lr=0.1"
+//   fc1.weight     = input : F32 [128, 64]    training="parameter"       loopback=fc1.weight.next, with its first value
+//   fc1.weight.low = input : F32 [128, 64]    training="low"             what the parameter is smaller than the exact sum of its updates
+//   loss           = output(...)              training="loss"            of each sample or element: the loss is their mean
+#pragma once
+
+#include <buda/graph/fwd.hpp>
+
+#include <string>
+
+namespace buda::graph {
+
+inline constexpr const char* kTraining = "training";
+inline constexpr const char* kTrainingTarget = "target";
+inline constexpr const char* kTrainingScalar = "scalar";  // and, behind a space, how the host computes it (autograd/step_scalar.hpp)
+inline constexpr const char* kTrainingParameter = "parameter";
+inline constexpr const char* kTrainingLow = "low";
+inline constexpr const char* kTrainingMoment = "moment";
+inline constexpr const char* kTrainingLoss = "loss";
+inline constexpr const char* kTrainingPrediction = "prediction";
+
+// The tag's text; empty without one.
+std::string training_of(const Node& border);
+
+// Which phase of a step an op belongs to: a tag of the nodes that are not the model's.
+inline constexpr const char* kPhase = "phase";
+inline constexpr const char* kPhaseLoss = "loss";
+inline constexpr const char* kPhaseBackward = "backward";
+inline constexpr const char* kPhaseOptimizer = "optimizer";
+
+}  // namespace buda::graph

@@ -1,0 +1,144 @@
+// Steps with their scalars; states by name.
+#include <buda/runtime/training_session.hpp>
+
+#include <buda/base/hash.hpp>
+#include <buda/base/text.hpp>
+#include <buda/graph/training.hpp>
+#include <buda/runtime/batches.hpp>
+#include <buda/runtime/state.hpp>
+
+#include <algorithm>
+
+namespace buda::runtime {
+namespace {
+
+constexpr std::string_view kLowEnding = ".low";
+
+bool is_low(const Port& input) { return input.tensor->training == graph::kTrainingLow; }
+
+double mean(const Tensor& losses) {
+  double sum = 0;
+  for (float loss : losses.to_f32()) sum += static_cast<double>(loss);
+  return sum / static_cast<double>(std::max<std::size_t>(losses.size(), 1));
+}
+
+}  // namespace
+
+Result<TrainingSession> TrainingSession::make(Session& session) {
+  TrainingSession out(session);
+  for (const Port& port : session.ports().inputs) {
+    const std::string& training = port.tensor->training;
+    if (training == graph::kTrainingTarget) {
+      out.targets_.push_back(&port);
+    } else if (training.starts_with(graph::kTrainingScalar)) {
+      BUDA_ASSIGN(auto scalar,
+                  autograd::parse_step_scalar(trim(std::string_view(training).substr(std::string_view(graph::kTrainingScalar).size()))));
+      out.scalars_.push_back({&port, scalar});
+    } else if (session.ports().must_be_given(port.tensor->name)) {
+      out.inputs_.push_back(&port);
+    }
+  }
+  for (const Port& port : session.ports().outputs) {
+    if (port.tensor->training == graph::kTrainingLoss) out.loss_ = port.tensor->name;
+    if (port.tensor->training == graph::kTrainingPrediction) out.prediction_ = &port;
+  }
+  if (!out.loss_.empty()) return out;
+  Diagnostic d = input_error("RT080", {}, cat("the model '", session.plan().model, "' is not a training step: no output is its loss"));
+  d.hint = "autograd makes the graph of a training step of a model's graph; buda train does all";
+  return d;
+}
+
+std::int64_t TrainingSession::batch() const {
+  return inputs_.empty() || inputs_.front()->shape.rank() == 0 ? 1 : inputs_.front()->shape[0];
+}
+
+Result<TrainingStepResult> TrainingSession::run(NamedTensors inputs, std::int64_t t, double rate_factor) {
+  for (const Scalar& s : scalars_) {
+    const Tensor value = Tensor(s.port->shape, std::vector<double>{s.scalar.value(t, rate_factor)}).cast(s.port->dtype);
+    inputs.insert_or_assign(s.port->tensor->name, value);
+  }
+  if (waiting_) inputs.merge(*waiting_);
+  waiting_.reset();
+  TrainingStepResult out;
+  BUDA_ASSIGN(out.outputs, session_->step(inputs));
+  out.loss = mean(out.outputs.at(loss_));
+  return out;
+}
+
+Result<TrainingStepResult> TrainingSession::step(const NamedTensors& inputs, double rate_factor) {
+  BUDA_ASSIGN(auto out, run(inputs, steps_done_ + 1, rate_factor));
+  ++steps_done_;
+  return out;
+}
+
+Result<TrainingStepResult> TrainingSession::evaluate(const NamedTensors& inputs) {
+  BUDA_ASSIGN(NamedTensors before, states());
+  BUDA_ASSIGN(auto out, run(inputs, steps_done_ + 1, 0));
+  waiting_ = std::move(before);
+  return out;
+}
+
+Result<NamedTensors> TrainingSession::states() {
+  if (waiting_) return *waiting_;
+  BUDA_ASSIGN(NamedTensors by_output, session_->states());
+  NamedTensors out;
+  for (const StatePort& state : session_->ports().states) {
+    auto now = by_output.find(state.output.tensor->name);
+    if (now != by_output.end()) {
+      out.emplace(state.input.tensor->name, now->second);
+    } else if (state.first) {
+      out.emplace(state.input.tensor->name, *state.first);
+    } else {
+      BUDA_ASSIGN(Tensor zeros, Tensor::zeros(state.input.dtype, state.input.shape));
+      out.emplace(state.input.tensor->name, std::move(zeros));
+    }
+  }
+  return out;
+}
+
+Result<NamedTensors> TrainingSession::parameters() {
+  BUDA_ASSIGN(const NamedTensors all, states());
+  NamedTensors out;
+  for (const StatePort& state : session_->ports().states) {
+    const std::string& name = state.input.tensor->name;
+    if (state.input.tensor->training != graph::kTrainingParameter) continue;
+    auto low = all.find(cat(name, kLowEnding));
+    std::vector<double> sum;
+    const Tensor high = all.at(name).cast(DType::f64);
+    sum.assign(high.as<double>().begin(), high.as<double>().end());
+    const bool has_low = std::any_of(session_->ports().states.begin(), session_->ports().states.end(),
+                                     [&](const StatePort& s) { return is_low(s.input) && s.input.tensor->name == cat(name, kLowEnding); });
+    if (has_low && low != all.end()) {
+      const Tensor rest = low->second.cast(DType::f64);
+      for (std::size_t i = 0; i < sum.size() && i < rest.size(); ++i) sum[i] += rest.as<double>()[i];
+    }
+    out.emplace(name, Tensor(all.at(name).shape(), std::move(sum)).cast(DType::f32));
+  }
+  return out;
+}
+
+Result<void> TrainingSession::set_states(NamedTensors given) {
+  for (const StatePort& state : session_->ports().states) {
+    const std::string& name = state.input.tensor->name;
+    auto it = given.find(name);
+    if (it == given.end()) return input_error("RT081", {}, cat("the state '", name, "' is missing"));
+    if (it->second.shape() != state.input.shape || !is_float(it->second.dtype()))
+      return input_error("RT081", {},
+                         cat("the state '", name, "' is ", it->second.describe(), ", and the model's is ", dtype_name(state.input.dtype),
+                             ' ', state.input.shape.text()));
+  }
+  for (const auto& [name, tensor] : given)
+    if (!session_->ports().is_state(name)) return input_error("RT081", {}, cat("the model has no state '", name, "'"));
+  waiting_ = std::move(given);
+  return success();
+}
+
+std::uint64_t TrainingSession::digest() const {
+  Fnv1a hash;
+  for (const StatePort& state : session_->ports().states)
+    hash.add(state.input.tensor->name).add(state.input.tensor->training).add(state.input.shape.text()).add(",");
+  for (const Scalar& s : scalars_) hash.add(s.scalar.text()).add(",");
+  return hash.value();
+}
+
+}  // namespace buda::runtime
