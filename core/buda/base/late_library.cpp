@@ -5,8 +5,6 @@
 
 #include <dlfcn.h>
 
-#include <stdexcept>
-
 namespace buda {
 
 const void* late_symbol(const std::string& library, const char* symbol) {
@@ -14,7 +12,7 @@ const void* late_symbol(const std::string& library, const char* symbol) {
   const void* found = loaded == nullptr ? nullptr : dlsym(loaded, symbol);
   if (found != nullptr) return found;
   const char* why = dlerror();
-  throw std::runtime_error(cat("a library of this installation is missing: ", why == nullptr ? library : std::string(why)));
+  throw LateLibraryError(cat("a library of this installation cannot be loaded: ", why == nullptr ? library : std::string(why)));
 }
 
 }  // namespace buda

@@ -2,13 +2,16 @@
 #include <buda/cli/tool.hpp>
 
 #include <buda/plugin/abi.h>
+#include <buda/base/late_library.hpp>
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
 #include <buda/cli/about_model.hpp>
 #include <buda/cli/command_line.hpp>
 #include <buda/cli/common_options.hpp>
+#include <buda/cli/crash_report.hpp>
 #include <buda/cli/depfile.hpp>
 #include <buda/cli/option_list.hpp>
+#include <buda/cli/plugin_watch.hpp>
 #include <buda/cli/signals.hpp>
 #include <buda/cli/terminal.hpp>
 #include <buda/cli/timeline.hpp>
@@ -23,6 +26,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <new>
+#include <system_error>
 #include <thread>
 
 namespace buda::cli {
@@ -89,6 +93,11 @@ plugin::SearchPath search_path(const CommonOptions& common, const std::string& b
   if (!bin_dir.empty())
     path.installed_directory = (std::filesystem::path(bin_dir).parent_path() / cat("lib/buda/plugins/abi", BUDA_ABI_GENERATION)).string();
   return path;
+}
+
+// Plugins that are not of this installation.
+bool has_others(const plugin::SearchPath& path) {
+  return !path.files.empty() || !path.directories.empty() || !path.environment_directories.empty();
 }
 
 // What a tool hands on to the tools that it starts.
@@ -242,7 +251,10 @@ Result<void> run_session(Session& s, const std::vector<std::string>& arguments) 
       for (const auto& text : texts) host.common_arguments.insert(host.common_arguments.end(), {"--set", cat(owner, '.', name, '=', text)});
   if (timeline) timeline->stage("loading plugins");
   const std::vector<plugin::Kind> kinds = common.list_plugins.empty() ? s.spec.plugins : listed_kinds(s.spec);
-  BUDA_TRY(plugin::load_plugins(search_path(common, host.bin_dir), kinds, host.plugins, host));
+  const plugin::SearchPath places = search_path(common, host.bin_dir);
+  std::optional<PluginWatch> watch;
+  if (has_others(places)) watch.emplace(places.installed_directory, s.terminal);
+  BUDA_TRY(plugin::load_plugins(places, kinds, host.plugins, host));
   if (!common.list_plugins.empty()) {
     std::string text = common.list_plugins == "json" ? plugin::list_json(host.plugins, kinds) : plugin::list_text(host.plugins, kinds);
     return s.fs.write(std::string(io::kStdStream), text);
@@ -349,10 +361,22 @@ const schema::OptionValues& ToolHost::options_of(plugin::Kind kind, const std::s
 
 std::string version_text() { return BUDA_VERSION; }
 
-int tool_main(int argc, char** argv, const ToolSpec& given) {
-  std::setlocale(LC_ALL, "C");
-  const ToolSpec spec = called_by(argc > 0 ? argv[0] : "", given);
-  install_signal_handlers(spec.name.c_str());
+namespace {
+
+std::string bug_text(const std::exception& e) {
+  return cat("internal error: ", e.what(), "; this is a bug of ours, please report it with the command and its input");
+}
+
+// Memory, threads or descriptors that the system does not give are nobody's bug.
+Diagnostic want_of(const std::system_error& e) {
+  for (const int error : {EAGAIN, ENOMEM, EMFILE, ENFILE})
+    if (e.code() == std::error_code(error, std::generic_category()))
+      return input_error("IO004", {}, cat("the system gives no more memory, threads or open files: ", io::error_text(error)));
+  return internal_error(bug_text(e));
+}
+
+// The whole tool, with what its code throws told as diagnostics.
+int run_tool(int argc, char** argv, const ToolSpec& spec) {
   Terminal terminal(spec.name);
   try {
     auto fs = io::make_real_file_system();
@@ -368,14 +392,34 @@ int tool_main(int argc, char** argv, const ToolSpec& given) {
   } catch (const std::bad_alloc&) {
     io::remove_temporary_files();
     return finish(terminal, spec, input_error("IO004", {}, "out of memory"));
+  } catch (const std::system_error& e) {
+    io::remove_temporary_files();
+    return finish(terminal, spec, want_of(e));
+  } catch (const LateLibraryError& e) {
+    io::remove_temporary_files();
+    Diagnostic d = input_error("IO009", {}, e.what());
+    d.hint =
+        "'ulimit -v' and 'ulimit -n' tell how much memory and how many files it may have; a damaged installation has to be installed again";
+    return finish(terminal, spec, std::move(d));
   } catch (const plugin::PluginError& e) {
     io::remove_temporary_files();
     return finish(terminal, spec, internal_error(e.what()));
   } catch (const std::exception& e) {
     io::remove_temporary_files();
-    std::string text = cat("internal error: ", e.what(), "; this is a bug of ours, please report it with the command and its input");
-    return finish(terminal, spec, internal_error(text));
+    return finish(terminal, spec, internal_error(bug_text(e)));
   }
+}
+
+}  // namespace
+
+int tool_main(int argc, char** argv, const ToolSpec& given) {
+  std::setlocale(LC_ALL, "C");
+  const ToolSpec spec = called_by(argc > 0 ? argv[0] : "", given);
+  install_signal_handlers(spec.name.c_str());
+  prepare_crash_report(spec.name.c_str(), argc, argv);
+  const int code = run_tool(argc, argv, spec);
+  expect_exit();
+  return code;
 }
 
 }  // namespace buda::cli

@@ -13,20 +13,9 @@
 #include <utility>
 
 namespace buda::plugin {
-namespace {
-
-// A handler of signals reads it, where memory for it must not be got first.
-__attribute__((tls_model("initial-exec"))) thread_local const char* running = nullptr;
-
-}  // namespace
-
-const char* running_plugin() noexcept { return running; }
-
-InPlugin::InPlugin(const std::string& who) : before_(running) { running = who.c_str(); }
-InPlugin::~InPlugin() { running = before_; }
 
 Guard::Guard(const Provenance& from, const char* kind)
-    : who_(cat(kind, " of plugin '", from.plugin, "' ", from.version, " (", from.file, ")")) {}
+    : code_(plugin_code(cat(kind, " of plugin '", from.plugin, "' ", from.version, " (", from.file, ")"), from.file)) {}
 
 std::string Guard::describe_exception(const char* method) const {
   std::string what;
@@ -41,7 +30,7 @@ std::string Guard::describe_exception(const char* method) const {
   } catch (...) {
     what = "an object that is not a std::exception";
   }
-  return cat(who_, ": ", method, "() threw: ", what, "; a plugin must not throw, please report this to its author");
+  return cat(code_.who, ": ", method, "() threw: ", what, "; a plugin must not throw, please report this to its author");
 }
 
 namespace {
@@ -49,6 +38,7 @@ namespace {
 class GuardedFrontend final : public Frontend {
  public:
   GuardedFrontend(std::unique_ptr<Frontend> inner, const Provenance& from) : inner_(std::move(inner)), guard_(from, "frontend") {}
+  ~GuardedFrontend() override { guard_.end(inner_); }
   int recognizes(std::string_view head, const std::string& file_name) const override {
     return guard_.call("recognizes", [&] { return inner_->recognizes(head, file_name); });
   }
@@ -68,6 +58,7 @@ class GuardedDecomposition final : public passes::Decomposition {
  public:
   GuardedDecomposition(std::unique_ptr<passes::Decomposition> inner, const Provenance& from)
       : inner_(std::move(inner)), guard_(from, "decomposition") {}
+  ~GuardedDecomposition() override { guard_.end(inner_); }
   std::vector<std::string> consumes() const override {
     return guard_.call("consumes", [&] { return inner_->consumes(); });
   }
@@ -92,6 +83,7 @@ class GuardedDecomposition final : public passes::Decomposition {
 class GuardedPolicy final : public balance::Policy {
  public:
   GuardedPolicy(std::unique_ptr<balance::Policy> inner, const Provenance& from) : inner_(std::move(inner)), guard_(from, "policy") {}
+  ~GuardedPolicy() override { guard_.end(inner_); }
   Result<balance::Choice> choose(balance::PolicyContext& context) override {
     return guard_.call("choose", [&] { return inner_->choose(context); });
   }
@@ -104,6 +96,7 @@ class GuardedPolicy final : public balance::Policy {
 class GuardedDevice final : public runtime::Device {
  public:
   GuardedDevice(std::unique_ptr<runtime::Device> inner, Guard guard) : inner_(std::move(inner)), guard_(std::move(guard)) {}
+  ~GuardedDevice() override { guard_.end(inner_); }
   Result<void> push(const std::string& queue, const Tensor& entries) override {
     return guard_.call("push", [&] { return inner_->push(queue, entries); });
   }
@@ -149,6 +142,7 @@ class GuardedDevice final : public runtime::Device {
 class GuardedTarget final : public runtime::Target {
  public:
   GuardedTarget(std::unique_ptr<runtime::Target> inner, const Provenance& from) : inner_(std::move(inner)), guard_(from, "target") {}
+  ~GuardedTarget() override { guard_.end(inner_); }
   Result<std::unique_ptr<runtime::Device>> open(const runtime::Program& program, const device::DeviceDescriptor& descriptor,
                                                 Host& host) override {
     BUDA_ASSIGN(auto device, guard_.call("open", [&] { return inner_->open(program, descriptor, host); }));

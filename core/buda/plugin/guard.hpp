@@ -8,6 +8,7 @@
 
 #include <buda/diag/result.hpp>
 #include <buda/plugin/registry.hpp>
+#include <buda/plugin/running.hpp>
 
 #include <memory>
 #include <stdexcept>
@@ -20,21 +21,6 @@ struct PluginError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// The plugin whose code this thread runs, "policy of plugin 'mine' 0.1 (mine.so)", for the handler of a crash; null outside of plugins.
-const char* running_plugin() noexcept;
-
-// While it lives, this thread runs code of plugin `who`, which must live longer.
-class InPlugin {
- public:
-  explicit InPlugin(const std::string& who);
-  ~InPlugin();
-  InPlugin(const InPlugin&) = delete;
-  InPlugin& operator=(const InPlugin&) = delete;
-
- private:
-  const char* before_;
-};
-
 class Guard {
  public:
   Guard(const Provenance& from, const char* kind);
@@ -42,7 +28,7 @@ class Guard {
   // fn(), guarded; `method` is for the message.
   template <class Fn>
   auto call(const char* method, Fn&& fn) const -> decltype(fn()) {
-    const InPlugin running(who_);
+    const InPlugin running(code_);
     try {
       return fn();
     } catch (...) {
@@ -54,13 +40,20 @@ class Guard {
     }
   }
 
+  // Ends an object of the plugin.
+  template <class T>
+  void end(std::unique_ptr<T>& object) const {
+    const InPlugin running(code_);
+    object.reset();
+  }
+
  private:
   template <class T>
   static constexpr bool kIsResult = false;
   // Called while an exception is handled.
   std::string describe_exception(const char* method) const;
 
-  std::string who_;
+  const PluginCode& code_;
 };
 
 std::unique_ptr<Frontend> guarded(std::unique_ptr<Frontend> inner, const Provenance& from);

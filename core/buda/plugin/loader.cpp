@@ -3,8 +3,9 @@
 
 #include <buda/base/text.hpp>
 #include <buda/io/json.hpp>
-#include <buda/plugin/guard.hpp>
 #include <buda/plugin/plugin.hpp>
+#include <buda/plugin/plugin_file.hpp>
+#include <buda/plugin/running.hpp>
 
 #define BOOST_DLL_USE_STD_FS
 #include <boost/dll/shared_library.hpp>
@@ -15,7 +16,9 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <exception>
 #include <filesystem>
+#include <new>
 #include <set>
 #include <utility>
 
@@ -37,6 +40,20 @@ std::string loader_text(const std::string& location, const std::string& otherwis
   std::string_view text = said;
   if (text.starts_with(cat(location, ": "))) text.remove_prefix(location.size() + 2);
   return std::string(text);
+}
+
+// What a function of a plugin gives that must not throw.
+template <class Fn>
+auto without_exceptions(const std::string& file, Fn&& fn) -> Result<decltype(fn())> {
+  try {
+    return fn();
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& e) {
+    return refused(file, "PL008", cat("it threw while it was loaded: ", e.what(), "; please report this to its author"));
+  } catch (...) {
+    return refused(file, "PL008", "it threw while it was loaded: an object that is not a std::exception; please report this to its author");
+  }
 }
 
 // Names that other plugins have taken, in one warning: a folder of plugins may hold all that another one does.
@@ -168,23 +185,27 @@ Result<void> load_plugin(const std::string& file, Registries& registries, Host& 
   if (host.fs().is_directory(file)) return refused(file, "PL002", "this is a directory; --plugin names a file, --plugin-path a directory");
   for (const auto& p : registries.plugins)
     if (p.identity.file == file || host.fs().canonical(p.identity.file) == host.fs().canonical(file)) return success();
+  if (const auto damage = damage_of(file)) return refused(file, "PL003", cat("it cannot be loaded as a shared library: ", *damage));
+  // Its constructors run while it is loaded.
+  const InPlugin running(plugin_code(cat("plugin ", file), file));
   boost::dll::shared_library library;
   boost::dll::fs::error_code error;
   // dlopen would look for a name without a slash on its own search path; this is a file.
   std::string location = file.find('/') == std::string::npos ? "./" + file : file;
-  library.load(location, error, boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local);
+  BUDA_TRY(without_exceptions(file, [&] {
+    library.load(location, error, boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local);
+    return true;
+  }));
   if (error) return refused(file, "PL003", cat("it cannot be loaded as a shared library: ", loader_text(location, error.message())));
-  const std::string who = cat("plugin ", file);
-  const InPlugin running(who);
   if (!library.has("buda_plugin_query"))
     return refused(file, "PL004", "it is a shared library but not an OpenBuda plugin: it does not export buda_plugin_query");
-  const buda_plugin_info* info = library.get<const buda_plugin_info*()>("buda_plugin_query")();
-  if (auto problem = check_info(file, info)) return *problem;
-  // From here on the library stays: its code may be referred to.
+  // From here on the library stays: its code may be referred to, by an exception too.
   libraries().push_back(library);
+  BUDA_ASSIGN(const buda_plugin_info* info, without_exceptions(file, library.get<const buda_plugin_info*()>("buda_plugin_query")));
+  if (auto problem = check_info(file, info)) return *problem;
   Registrar registrar;
-  if (info->register_fn(&registrar, &host) != 0)
-    return refused(file, "PL008", cat("its registration failed", registrar.error.empty() ? "" : cat(": ", registrar.error)));
+  BUDA_ASSIGN(const int failed, without_exceptions(file, [&] { return info->register_fn(&registrar, &host); }));
+  if (failed != 0) return refused(file, "PL008", cat("its registration failed", registrar.error.empty() ? "" : cat(": ", registrar.error)));
   const std::vector<Kind> built_for = kinds_of(info->abi_headers);
   for (auto problem :
        {check_kind(file, Kind::frontend, registrar.frontends, built_for),
@@ -209,11 +230,17 @@ Result<void> load_plugin(const std::string& file, Registries& registries, Host& 
 Result<void> load_plugins(const SearchPath& path, const std::vector<Kind>& kinds, Registries& registries, Host& host) {
   Failure failure;
   std::vector<BrokenPlugin> left_out;
-  for (const auto& file : path.files)
+  auto warn_of_others = [&](const std::string& place) {
+    if (const auto d = warning_of_others(place)) host.report(*d);
+  };
+  for (const auto& file : path.files) {
+    warn_of_others(file);
     if (auto loaded = load_plugin(file, registries, host); !loaded) failure.add(std::move(loaded).failure());
+  }
   auto load_directory = [&](const std::string& directory) {
     auto names = host.fs().list(directory);
     if (!names) return;
+    warn_of_others(directory);
     for (const auto& name : *names) {
       const auto found = plugin_of_file(name);
       if (!found) continue;
