@@ -18,7 +18,7 @@ REAL_PACKAGES := $(shell sed -n '1,/^## Real models/d; $(LISTED)' docs/internals
 # Debian's npm conflicts with a Node.js from elsewhere, which has its own.
 PACKAGES += $(if $(shell command -v npm),,npm)
 
-.PHONY: help deps tools browser office terminal frameworks real pictures clang-tidy tidy build toolchain demo test sums bounds conformance-real conformance-random kill bench fmt lint fuzz install wheel deb deb-test clean
+.PHONY: help deps tools browser office terminal frameworks real pictures clang-tidy tidy build toolchain demo test sums bounds conformance-real conformance-random kill robust bench fmt lint fuzz install wheel deb deb-test clean
 .DEFAULT_GOAL := help
 
 help:
@@ -32,6 +32,7 @@ help:
 	@echo "make conformance-real  judge real models by other implementations; MODELS='mlsd|silero'   these only"
 	@echo "make conformance-random  judge 5,000 random graphs of integers and 5,000 with NaN and infinities"
 	@echo "make kill     kill tools and runs with SIGKILL at random moments; KILLS=100   so often"
+	@echo "make robust   hostile plugins, cut files, little memory, attacks on servers (some minutes)"
 	@echo "make wheel    the Python module for pip, in dist"
 	@echo "make sums     sums of up to a million numbers of one sign, for both architectures (some minutes)"
 	@echo "make bounds   random plans on target grid against the lower bound for any plan; PLANS=50   so many"
@@ -96,6 +97,15 @@ KILLS ?= 100
 kill: toolchain
 	/usr/bin/python3 tests/robustness/kill.py --build $(BUILD) --model share/examples/digits/digits.onnx --kills $(KILLS)
 	/usr/bin/python3 tests/robustness/kill_report.py --build $(BUILD) --model share/examples/digits/digits.onnx --inputs share/examples/digits/digits.images.npz --kills $(KILLS)
+
+# What robustness.*_small does little of in `make test`.
+OF_DIGITS := --build $(BUILD) --model share/examples/digits/digits.onnx --inputs share/examples/digits/digits.images.npz
+robust: toolchain
+	cmake --build $(BUILD) -j $(JOBS) --target hostile_plugin
+	/usr/bin/python3 tests/robustness/plugins/hostile.py --build $(BUILD)
+	/usr/bin/python3 tests/robustness/truncated.py --build $(BUILD)
+	/usr/bin/python3 tests/robustness/scarce.py $(OF_DIGITS)
+	/usr/bin/python3 tests/robustness/servers.py $(OF_DIGITS)
 
 # Models of npm's packages against onnxruntime and TensorFlow Lite, into docs/conformance/real.md; with MODELS only those whose names match.
 MODELS ?=

@@ -7,6 +7,7 @@
 #include <buda/base/text.hpp>
 #include <buda/cli/signals.hpp>
 #include <buda/image/archive.hpp>
+#include <buda/io/folder_files.hpp>
 #include <buda/io/folder_product.hpp>
 
 #include <filesystem>
@@ -138,13 +139,17 @@ Result<std::optional<io::Bytes>> read_zones(const std::string& log, Host& host) 
 
 Result<void> profile_device(const Options& o, const Outside& outside, Host& host) {
   BUDA_TRY(check_name(o));
-  const std::string path = host.fs().is_directory(o.input) ? cat(o.input, '/', kDeviceLog) : o.input;
-  if (host.fs().is_directory(o.input)) BUDA_TRY(io::require_whole(host.fs(), o.input));
+  // A file that is named may be whatever its user wants, such as a FIFO.
+  const bool is_folder = host.fs().is_directory(o.input);
+  io::FolderHost in_folder(host, o.input);
+  Host& reader = is_folder ? in_folder : host;
+  const std::string path = is_folder ? cat(o.input, '/', kDeviceLog) : o.input;
+  if (is_folder) BUDA_TRY(io::require_whole(reader.fs(), o.input));
   host.progress("reading the log", 0, 0);
-  BUDA_ASSIGN(const auto bytes, host.fs().read(path));
+  BUDA_ASSIGN(const auto bytes, reader.fs().read(path));
   BUDA_ASSIGN(const DeviceLog log, parse_device_log(bytes.view(), path));
   host.progress("computing figures", 0, 0);
-  BUDA_ASSIGN(const auto zones_file, read_zones(path, host));
+  BUDA_ASSIGN(const auto zones_file, read_zones(path, reader));
   ZoneNames zones;
   if (zones_file) {
     BUDA_ASSIGN(zones, parse_zone_names(zones_file->view(), kZones));
@@ -177,15 +182,16 @@ Result<void> profile_device(const Options& o, const Outside& outside, Host& host
 Result<void> profile_ops(const Options& o, const Outside& outside, Host& host) {
   BUDA_TRY(check_name(o));
   const std::string path = cat(o.input, '/', kOpsReport, ".csv");
-  BUDA_TRY(io::require_whole(host.fs(), o.input));
-  BUDA_ASSIGN(const auto bytes, host.fs().read(path));
+  io::FolderHost in_folder(host, o.input);
+  BUDA_TRY(io::require_whole(in_folder.fs(), o.input));
+  BUDA_ASSIGN(const auto bytes, in_folder.fs().read(path));
   BUDA_ASSIGN(const OpsReport report, parse_ops_report(bytes.view(), path));
   Products products(o, outside, "ops", host);
   BUDA_TRY(products.begin());
   BUDA_TRY(products.write(products.name(kOpsReport, ".csv"), std::string(bytes.view())));
   // The archive is that of the run.
   products.forget_members();
-  BUDA_TRY(add_folder(o.input, "", host.fs().canonical(o.output), products, host));
+  BUDA_TRY(add_folder(o.input, "", host.fs().canonical(o.output), products, in_folder));
   BUDA_ASSIGN(const std::string tarball, products.write_archive(products.name(kOpsReport, ".tar")));
   BUDA_TRY(products.commit());
   return o.webapp ? show({ops_page(report), tarball}, o, outside, host) : success();

@@ -6,6 +6,7 @@
 #include <buda/base/text.hpp>
 #include <buda/cli/signals.hpp>
 #include <buda/diag/format.hpp>
+#include <buda/io/folder_files.hpp>
 #include <buda/io/folder_product.hpp>
 
 #include <algorithm>
@@ -27,7 +28,8 @@ Answer problem_answer(const Failure& failure, Host& host) {
 }  // namespace
 
 Result<void> export_report(const Options& o, Host& host) {
-  BUDA_ASSIGN(const std::vector<Page> pages, pages_of(o.folder, host));
+  io::FolderHost in_folder(host, o.folder);
+  BUDA_ASSIGN(const std::vector<Page> pages, pages_of(o.folder, in_folder));
   BUDA_ASSIGN(auto folder, io::FolderProduct::begin(host.fs(), o.output, {.entry = "index.html", .adds = false, .mode = host.write_mode}));
   std::size_t done = 0;
   for (const Page& page : pages) {
@@ -41,7 +43,8 @@ Result<void> export_report(const Options& o, Host& host) {
 }
 
 Answer answer_to(const std::string& path, const std::string& folder, Host& host) {
-  const auto pages = pages_of(folder, host);
+  io::FolderHost in_folder(host, folder);
+  const auto pages = pages_of(folder, in_folder);
   if (!pages.ok()) return problem_answer(pages.failure(), host);
   const std::string wanted = path == "/" ? "/index.html" : path;
   const auto page = std::find_if(pages->begin(), pages->end(), [&](const Page& p) { return '/' + p.path == wanted; });
@@ -52,7 +55,8 @@ Answer answer_to(const std::string& path, const std::string& folder, Host& host)
 }
 
 Result<void> serve_report(const Options& o, const serve::Serve& serve, Host& host) {
-  BUDA_TRY(pages_of(o.folder, host));
+  io::FolderHost in_folder(host, o.folder);
+  BUDA_TRY(pages_of(o.folder, in_folder));
   serve::Service service;
   service.address = o.address;
   service.port = static_cast<int>(o.port);

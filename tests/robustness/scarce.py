@@ -22,7 +22,7 @@ def commands(root, model, inputs):
     return {"buda compile": ["buda", "compile", model, "-o", "out.tti"],
             "importer": ["importer", model, "-o", "out.json"],
             "optimizer": ["optimizer", folder / "digits.graph.json", "-o", "out.json"],
-            "balancer": ["balancer", folder / "digits.device.json", "-o", "out.yaml"],
+            "balancer": ["balancer", folder / "digits.device.graph.json", "-o", "out.yaml"],
             "tti-merge": ["tti-merge", "-mbl", root, "-mdl", "a", "b", "-mml", "out.tti"],
             "runner, golden": ["runner", root / "a.tti", "--inputs", inputs, "-o", "out.npz"],
             "runner, grid": ["runner", root / "a.tti", "--inputs", inputs, "--target", "grid", "-o", "out.npz"]}

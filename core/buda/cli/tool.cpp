@@ -2,6 +2,7 @@
 #include <buda/cli/tool.hpp>
 
 #include <buda/plugin/abi.h>
+#include <buda/base/lack.hpp>
 #include <buda/base/late_library.hpp>
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
@@ -369,9 +370,8 @@ std::string bug_text(const std::exception& e) {
 
 // Memory, threads or descriptors that the system does not give are nobody's bug.
 Diagnostic want_of(const std::system_error& e) {
-  for (const int error : {EAGAIN, ENOMEM, EMFILE, ENFILE})
-    if (e.code() == std::error_code(error, std::generic_category()))
-      return input_error("IO004", {}, cat("the system gives no more memory, threads or open files: ", io::error_text(error)));
+  if (is_lack(e.code()))
+    return input_error("IO004", {}, cat("the system gives no more memory, threads or open files: ", e.code().message()));
   return internal_error(bug_text(e));
 }
 

@@ -10,6 +10,7 @@
 #include <buda/io/file_list.hpp>
 #include <buda/io/left_over.hpp>
 #include <buda/io/real_file_system.hpp>
+#include <buda/io/remove_tree.hpp>
 #include <buda/io/temporary_names.hpp>
 
 #include <fcntl.h>
@@ -51,8 +52,7 @@ class RealFolder final : public FolderProduct {
 
   // What has been moved is not there any more.
   ~RealFolder() override {
-    std::error_code ignored;
-    if (!beside_.empty()) stdfs::remove_all(beside_, ignored);
+    if (!beside_.empty()) remove_tree(beside_);
     for (const std::string& name : temporaries_) temporary_names().remove(name);
   }
 

@@ -3,6 +3,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/io/descriptor.hpp>
+#include <buda/io/remove_tree.hpp>
 
 #include <fcntl.h>
 #include <signal.h>
@@ -72,12 +73,12 @@ bool is_own_folder(const std::string& path) {
 }  // namespace
 
 void remove_left_over_folders(const std::string& parent, const std::string& prefix) {
-  std::error_code error, ignored;
+  std::error_code error;
   std::vector<fs::path> found;
   for (fs::directory_iterator it(parent, error), end; !error && it != end; it.increment(error))
     if (const auto process = maker_of(it->path().filename().string(), prefix); process && is_gone(*process)) found.push_back(it->path());
   for (const fs::path& path : found)
-    if (is_own_folder(path.string()) && !is_held(path.string())) fs::remove_all(path, ignored);
+    if (is_own_folder(path.string()) && !is_held(path.string())) remove_tree(path.string());
 }
 
 void LeftOver::remove_of(const std::string& product) {
@@ -90,8 +91,7 @@ void LeftOver::remove_of(const std::string& product) {
     const auto found = temporary(name);
     if (found->product != path.filename().string()) return false;
     const std::string whole = cat(folder, '/', name);
-    std::error_code ignored;
-    if (is_gone(found->process) && !is_held(whole)) fs::remove_all(whole, ignored);
+    if (is_gone(found->process) && !is_held(whole)) remove_tree(whole);
     return true;
   });
 }

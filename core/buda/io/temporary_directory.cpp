@@ -4,6 +4,7 @@
 #include <buda/base/text.hpp>
 #include <buda/io/file_system.hpp>
 #include <buda/io/left_over.hpp>
+#include <buda/io/remove_tree.hpp>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -26,8 +27,9 @@ Result<TemporaryDirectory> TemporaryDirectory::make(const std::string& parent, c
 }
 
 TemporaryDirectory::~TemporaryDirectory() {
-  std::error_code ignored;
-  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  // Its descriptor may be the last that this process gets.
+  held_.close();
+  if (!path_.empty()) remove_tree(path_);
 }
 
 }  // namespace buda::io

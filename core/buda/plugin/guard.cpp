@@ -2,6 +2,8 @@
 #include <buda/plugin/guard.hpp>
 
 #include <buda/balance/policy/policy.hpp>
+#include <buda/base/lack.hpp>
+#include <buda/base/late_library.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/graph.hpp>
 #include <buda/passes/decompose/decomposition.hpp>
@@ -10,6 +12,7 @@
 #include <buda/tensor/tensor.hpp>
 
 #include <new>
+#include <system_error>
 #include <utility>
 
 namespace buda::plugin {
@@ -25,6 +28,11 @@ std::string Guard::describe_exception(const char* method) const {
     throw;
   } catch (const PluginError&) {
     throw;
+  } catch (const LateLibraryError&) {
+    throw;
+  } catch (const std::system_error& e) {
+    if (is_lack(e.code())) throw;
+    what = e.what();
   } catch (const std::exception& e) {
     what = e.what();
   } catch (...) {

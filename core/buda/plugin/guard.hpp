@@ -2,8 +2,8 @@
 //
 // Interfaces of plugins report by Result and throw nothing; a plugin that throws all the same has a bug, and its user needs to know whose
 // it is. What plugin::make hands out is wrapped: an exception out of a method with a Result becomes a failure that names the plugin, one
-// out of any other method becomes a PluginError. Running out of memory is nobody's bug and passes through. A crash cannot be caught; its
-// handler learns whose code ran.
+// out of any other method becomes a PluginError. Running out of memory or threads is nobody's bug and passes through. A crash cannot be
+// caught; its handler learns whose code ran.
 #pragma once
 
 #include <buda/diag/result.hpp>
