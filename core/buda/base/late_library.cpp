@@ -1,8 +1,6 @@
 // Loading by soname: the loader looks in the RUNPATH of libbuda, and in that of a program that has libbuda's objects in it.
 #include <buda/base/late_library.hpp>
 
-#include <buda/base/text.hpp>
-
 #include <dlfcn.h>
 
 namespace buda {
@@ -12,7 +10,7 @@ const void* late_symbol(const std::string& library, const char* symbol) {
   const void* found = loaded == nullptr ? nullptr : dlsym(loaded, symbol);
   if (found != nullptr) return found;
   const char* why = dlerror();
-  throw LateLibraryError(cat("a library of this installation cannot be loaded: ", why == nullptr ? library : std::string(why)));
+  throw LateLibraryError(why == nullptr ? library : std::string(why));
 }
 
 }  // namespace buda

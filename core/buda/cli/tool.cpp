@@ -397,7 +397,7 @@ int run_tool(int argc, char** argv, const ToolSpec& spec) {
     return finish(terminal, spec, want_of(e));
   } catch (const LateLibraryError& e) {
     io::remove_temporary_files();
-    Diagnostic d = input_error("IO009", {}, e.what());
+    Diagnostic d = input_error("IO009", {}, cat("a library of this installation cannot be loaded: ", e.what()));
     d.hint =
         "'ulimit -v' and 'ulimit -n' tell how much memory and how many files it may have; a damaged installation has to be installed again";
     return finish(terminal, spec, std::move(d));

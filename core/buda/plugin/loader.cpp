@@ -50,9 +50,9 @@ auto without_exceptions(const std::string& file, Fn&& fn) -> Result<decltype(fn(
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& e) {
-    return refused(file, "PL008", cat("it threw while it was loaded: ", e.what(), "; please report this to its author"));
+    return refused(file, "PL012", cat("it threw while it was loaded: ", e.what(), "; please report this to its author"));
   } catch (...) {
-    return refused(file, "PL008", "it threw while it was loaded: an object that is not a std::exception; please report this to its author");
+    return refused(file, "PL012", "it threw while it was loaded: an object that is not a std::exception; please report this to its author");
   }
 }
 
