@@ -48,7 +48,7 @@ class ThreadPerConnection final : public httplib::TaskQueue {
   void enqueue(std::function<void()> connection) override {
     const std::scoped_lock lock(mutex_);
     waiting_.push_back(std::move(connection));
-    if (free_ < waiting_.size() && threads_.size() < kMostThreads) begin_thread();
+    if (free_ < waiting_.size() && threads_.size() < kMaxThreads) begin_thread();
     changed_.notify_one();
   }
   void shutdown() override {
@@ -61,7 +61,7 @@ class ThreadPerConnection final : public httplib::TaskQueue {
   }
 
  private:
-  static constexpr std::size_t kMostThreads = 1024;
+  static constexpr std::size_t kMaxThreads = 1024;
 
   void begin_thread() {
     try {
