@@ -38,8 +38,8 @@ def findings(root, files):
         for number, line in enumerate((root / path).read_text().splitlines(), 1):
             for text in texts_of(path, line):
                 for word, better in WORDS.items():
-                    if re.search(word, text):
-                        yield path, number, line, f"{path}:{number}: {re.search(word, text)[0]!r}; the field says {better}"
+                    if re.search(word, text, re.I):
+                        yield path, number, line, f"{path}:{number}: {re.search(word, text, re.I)[0]!r}; the field says {better}"
 
 
 def tracked(root):

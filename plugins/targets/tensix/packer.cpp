@@ -161,7 +161,7 @@ Step job_of(Coprocessor& c, std::size_t thread, std::size_t packer, PackerJob& j
   if (!job.wide && *intermediate == Intermediate::wide) return c.fail("numbers of 16 bits have no intermediate format of 32");
   job.packing.dest = job.wide ? Dest::fp32 : narrow ? Dest::fp16 : Dest::bf16;
   const std::uint32_t mode = config.get(thread, setting::kReluMode);
-  if (mode > 3) return c.fail(cat("there is no ReLU of mode ", mode));
+  if (mode > 3) return c.fail(cat("mode of ReLU is not 0 to 3: ", mode));
   job.packing.relu = static_cast<numerics::PackerRelu>(mode);
   job.packing.threshold = threshold_of(*intermediate, config.get(thread, setting::kReluThreshold));
   job.accumulates = get_bits(block + 3u, 21, 1) != 0;
