@@ -57,7 +57,7 @@ def changed_sources(since):
 def generate_headers(folder):
     """What the build writes into its include folder."""
     header = pathlib.Path(folder) / "buda/plugin/abi_headers.h"
-    values = ["-DLIST=core/public_headers.txt", "-DROOT=core", f"-DOUT={header}"]
+    values = ["-DLIST=core/public_headers.txt", "-DKINDS=share/cmake/plugin_headers", "-DROOT=core", f"-DOUT={header}"]
     subprocess.run(["cmake", *values, "-P", "share/cmake/AbiDigest.cmake"], check=True)
 
 
