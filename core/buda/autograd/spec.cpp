@@ -13,7 +13,7 @@ std::string_view spec_name(std::string_view text) { return text.substr(0, text.f
 Result<void> read_numbers(std::string_view text, std::string_view what, const std::vector<SpecNumber>& numbers) {
   const auto colon = text.find(':');
   if (colon == std::string_view::npos) return success();
-  const auto wrong = [&](std::string message) { return usage_error("AG011", cat(what, ": ", std::move(message))); };
+  const auto wrong = [&](const std::string& message) { return usage_error("AG011", cat(what, ": ", message)); };
   std::vector<std::string> keys;
   for (const SpecNumber& n : numbers) keys.emplace_back(n.key);
   for (const auto& part : split(text.substr(colon + 1), ',')) {

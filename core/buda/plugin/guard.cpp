@@ -103,7 +103,7 @@ class GuardedPolicy final : public balance::Policy {
 
 class GuardedDevice final : public runtime::Device {
  public:
-  GuardedDevice(std::unique_ptr<runtime::Device> inner, Guard guard) : inner_(std::move(inner)), guard_(std::move(guard)) {}
+  GuardedDevice(std::unique_ptr<runtime::Device> inner, Guard guard) : inner_(std::move(inner)), guard_(guard) {}
   ~GuardedDevice() override { guard_.end(inner_); }
   Result<void> push(const std::string& queue, const Tensor& entries) override {
     return guard_.call("push", [&] { return inner_->push(queue, entries); });

@@ -123,7 +123,7 @@ class Inserter {
     } else if (!edges.empty()) {
       d.hint = cat("what '", request.producer, "' gives is used by ", join(edges, ", "));
     }
-    context_.host.report(std::move(d));
+    context_.host.report(d);
   }
 
   Graph& g_;
