@@ -1,4 +1,4 @@
-// The index of all codes is a data file, which tests/laws/diagnostics.py writes.
+// The index of all codes is a data file, which the build makes (share/packages/diagnostics.py).
 #include "apps/buda/explain_command.hpp"
 
 #include <buda/base/spelling.hpp>
@@ -32,7 +32,7 @@ const schema::Record<Explanation>& describe(const Explanation*) {
 }
 
 Result<std::vector<Explanation>> read_index(cli::ToolHost& host) {
-  const std::string file = host.share_dir + "/diagnostics/diagnostics.json";
+  const std::string file = host.share_dir + "/diagnostics.json";
   BUDA_ASSIGN(const io::Bytes bytes, host.fs().read(file));
   BUDA_ASSIGN(const io::Node node, io::parse_json(bytes.view(), file));
   std::vector<Explanation> out;
@@ -78,7 +78,7 @@ cli::ToolSpec explain_command(ExplainOptions& o) {
   spec.name = "buda explain";
   spec.summary = "say what the code of a message means, and which page explains it";
   spec.description = "Messages end with a code, as [BL011] does. … stands for what a message fills in.";
-  spec.reads = "the index of all codes (share/buda/diagnostics).";
+  spec.reads = "the index of all codes (share/buda/diagnostics.json).";
   spec.writes = "the explanation, on standard output.";
   spec.example = "buda explain BL011";
   spec.declare = [&o](cli::OptionSet& set) { set.positionals("CODE", o.codes, 1, "codes of diagnostics: BL011"); };

@@ -36,7 +36,7 @@ struct Options {
   bool same_type = false;
 };
 
-// The target that evaluates graphs; it is no plugin.
+// The target that evaluates graphs; it is not a plugin.
 inline constexpr const char* kCpu = "cpu";
 
 // Where the outputs go; empty: nowhere, because something else is asked of the run, or because the model came from standard input.

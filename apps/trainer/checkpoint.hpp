@@ -12,7 +12,7 @@ namespace buda::trainer {
 
 Result<void> write_checkpoint(runtime::TrainingSession& training, std::uint64_t seed, const std::string& path, Host& host);
 
-// Sets states and steps done. TR010: the file is no checkpoint; TR011: one of another model, optimizer or seed.
+// Sets states and steps done. TR010: the file is not a checkpoint; TR011: one of another model, optimizer or seed.
 Result<void> resume(runtime::TrainingSession& training, std::uint64_t seed, const std::string& path, Host& host);
 
 }  // namespace buda::trainer

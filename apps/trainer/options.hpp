@@ -25,7 +25,7 @@ struct Options {
   std::string log;
 };
 
-// The target that evaluates graphs; it is no plugin.
+// The target that evaluates graphs; it is not a plugin.
 inline constexpr const char* kCpu = "cpu";
 
 // The checkpoint: -o, or the model's name with .trained.safetensors in the current folder.

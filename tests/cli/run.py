@@ -93,6 +93,25 @@ def steps(sections):
         yield current
 
 
+def environment_of(build, temporary):
+    """Of a test's commands: the build's tools, and no setting of who runs the tests."""
+    own = {k: v for k, v in os.environ.items() if not k.startswith(("BUDA_", "PYBUDA_"))}
+    return own | {"TMPDIR": temporary, "PATH": f"{build}/bin:{own['PATH']}"}
+
+
+def place_inputs(inputs, folder):
+    """Writes the files of a step, and returns what its command reads from standard input."""
+    stdin = b""
+    for s in inputs:
+        if s.name == "stdin":
+            stdin = s.text().encode()
+        else:
+            target = pathlib.Path(folder, s.argument)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(s.text())
+    return stdin
+
+
 def run_test(path, build, update):
     head, sections = parse(path)
     problems = []
@@ -101,18 +120,9 @@ def run_test(path, build, update):
         def shown(text):
             return text.replace(folder, "$DIR").replace(temporary, "$TMPDIR").replace(str(build), "$BUILD")
 
-        environment = {k: v for k, v in os.environ.items() if not k.startswith(("BUDA_", "PYBUDA_"))}
-        environment["TMPDIR"] = temporary
-        environment["PATH"] = f"{build}/bin:{environment['PATH']}"
+        environment = environment_of(build, temporary)
         for inputs, command, expectations in list(steps(sections)):
-            stdin = b""
-            for s in inputs:
-                if s.name == "stdin":
-                    stdin = s.text().encode()
-                else:
-                    target = pathlib.Path(folder, s.argument)
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    target.write_text(s.text())
+            stdin = place_inputs(inputs, folder)
             line = "\n".join(command.lines)
             try:
                 done = subprocess.run(["sh", "-c", line], cwd=folder, env=environment, input=stdin, capture_output=True, timeout=TIMEOUT_SECONDS)

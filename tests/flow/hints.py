@@ -6,7 +6,6 @@
 Every failing command of tests/cli that is one call of a compiling tool is repeated with the options of its hint, in place of those that they
 replace. Which codes have hints of options in the sources, but no such command, is listed.
 """
-import os
 import pathlib
 import re
 import shlex
@@ -77,21 +76,13 @@ class Trial:
     def of_file(self, cli, path):
         _, sections = cli.parse(path)
         with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as temporary:
-            environment = {k: v for k, v in os.environ.items() if not k.startswith(("BUDA_", "PYBUDA_"))}
-            environment |= {"TMPDIR": temporary, "PATH": f"{self.build}/bin:{environment['PATH']}"}
+            environment = cli.environment_of(self.build, temporary)
 
             def run(words, stdin):
                 return subprocess.run(words, cwd=folder, env=environment, input=stdin, capture_output=True, timeout=60)
 
             for inputs, command, _ in list(cli.steps(sections)):
-                stdin = b""
-                for s in inputs:
-                    if s.name == "stdin":
-                        stdin = s.text().encode()
-                    else:
-                        target = pathlib.Path(folder, s.argument)
-                        target.parent.mkdir(parents=True, exist_ok=True)
-                        target.write_text(s.text())
+                stdin = cli.place_inputs(inputs, folder)
                 for line in self.lines_of(run, "\n".join(command.lines), stdin):
                     self.of_line(run, path, line, stdin)
 

@@ -1,7 +1,7 @@
 // Reverse-mode differentiation of a graph at tensor level: nodes that compute gradients are added to it.
 //
 // The nodes from a wanted value to a seed are walked backwards. Each has a rule (rules/) that gives gradients of its inputs from those of
-// its results; those of a value with several uses are added, and what was broadcast is summed again. Values that are no floating-point
+// its results; those of a value with several uses are added, and what was broadcast is summed again. Values that are not floating-point
 // numbers end the way. The gradient of node N is called grad.N.
 #pragma once
 

@@ -17,7 +17,7 @@ using graph::NodeId;
 
 bool is_convolution(const Node& n) { return n.op().starts_with("conv") && !n.op().ends_with("_transpose"); }
 
-// Inputs that a result of the product adds up; 0: it is no weight of this user.
+// Inputs that a result of the product adds up; 0: this user does not multiply by it.
 std::int64_t inputs_of(const Graph& graph, const graph::Use& use, const Shape& weights) {
   const Node& user = graph.node(use.node);
   const bool is_product = user.op() == "matmul" || user.op() == "gemm" || is_convolution(user);

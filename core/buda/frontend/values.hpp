@@ -22,7 +22,7 @@ std::string graph_name(const std::string& model_name);
 
 enum class Role { weight, constant };
 
-// A value: one of the graph, or a tensor, or a sequence of values (which lives while importing, and is no value of the graph), or (when the
+// A value: one of the graph, or a tensor, or a sequence of values (which lives while importing, and is not a value of the graph), or (when the
 // node that was to compute it could not be imported) none of them. Subgraphs and functions know a value by names of their own, so names
 // share it.
 struct ModelValue {

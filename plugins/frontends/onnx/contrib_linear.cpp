@@ -1,5 +1,6 @@
 // onnxruntime's fused products and convolutions: FusedMatMul, FusedGemm, FusedConv.
 #include "fused_activation.hpp"
+#include "gemm.hpp"
 #include "window.hpp"
 
 #include <buda/base/text.hpp>
@@ -52,18 +53,8 @@ Result<void> import_fused_matmul(NodeImport& n) {
 
 Result<void> import_fused_gemm(NodeImport& n) {
   const std::string activation = n.text("activation", "");
-  for (std::size_t i : {0u, 1u}) {
-    BUDA_ASSIGN(Shape shape, n.shape(i));
-    if (shape.rank() != 2) return n.refuse(cat("input ", i, " has shape ", shape.text(), "; FusedGemm takes matrices"));
-  }
-  ops::AttrMap attrs;
-  if (n.real("alpha", 1) != 1) attrs["alpha"] = n.real("alpha", 1);
-  if (n.real("beta", 1) != 1) attrs["beta"] = n.real("beta", 1);
-  if (n.integer("transA", 0) != 0) attrs["trans_a"] = true;
-  if (n.integer("transB", 0) != 0) attrs["trans_b"] = true;
-  std::vector<graph::Edge> inputs{n.input(0), n.input(1)};
-  if (n.has_input(2)) inputs.emplace_back(n.input(2));
-  Ref y = before_activation(n, activation).op("gemm", std::move(inputs), std::move(attrs));
+  BUDA_ASSIGN(GemmCall call, gemm_call(n));
+  Ref y = before_activation(n, activation).op("gemm", std::move(call.inputs), std::move(call.attrs));
   BUDA_ASSIGN(y, activated(n, y, activation, activation_parameters(n)));
   n.output(y);
   return success();

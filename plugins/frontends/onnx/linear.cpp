@@ -1,5 +1,5 @@
 // Matrix products: MatMul and Gemm.
-#include "node_import.hpp"
+#include "gemm.hpp"
 
 #include <buda/base/text.hpp>
 
@@ -15,18 +15,8 @@ Result<void> import_matmul(NodeImport& n) {
 
 // Gemm stays whole: that it is a product, a sum and two factors is the optimizer's business (its decomposition), which can then fold.
 Result<void> import_gemm(NodeImport& n) {
-  for (std::size_t i : {0u, 1u}) {
-    BUDA_ASSIGN(Shape shape, n.shape(i));
-    if (shape.rank() != 2) return n.refuse(cat("input ", i, " has shape ", shape.text(), "; Gemm takes matrices"));
-  }
-  ops::AttrMap attrs;  // without those that have their standard values, which exporters always write
-  if (n.real("alpha", 1) != 1) attrs["alpha"] = n.real("alpha", 1);
-  if (n.real("beta", 1) != 1) attrs["beta"] = n.real("beta", 1);
-  if (n.integer("transA", 0) != 0) attrs["trans_a"] = true;
-  if (n.integer("transB", 0) != 0) attrs["trans_b"] = true;
-  std::vector<graph::Edge> inputs{n.input(0), n.input(1)};
-  if (n.has_input(2)) inputs.emplace_back(n.input(2));
-  n.output(n.result().op("gemm", std::move(inputs), std::move(attrs)));
+  BUDA_ASSIGN(GemmCall call, gemm_call(n));
+  n.output(n.result().op("gemm", std::move(call.inputs), std::move(call.attrs)));
   return success();
 }
 
@@ -36,6 +26,21 @@ constexpr OpImporter kLinearOps[] = {
 };
 
 }  // namespace
+
+Result<GemmCall> gemm_call(NodeImport& n) {
+  for (std::size_t i : {0u, 1u}) {
+    BUDA_ASSIGN(Shape shape, n.shape(i));
+    if (shape.rank() != 2) return n.refuse(cat("input ", i, " has shape ", shape.text(), "; ", n.importer().op_type, " takes matrices"));
+  }
+  GemmCall out;
+  if (n.real("alpha", 1) != 1) out.attrs["alpha"] = n.real("alpha", 1);
+  if (n.real("beta", 1) != 1) out.attrs["beta"] = n.real("beta", 1);
+  if (n.integer("transA", 0) != 0) out.attrs["trans_a"] = true;
+  if (n.integer("transB", 0) != 0) out.attrs["trans_b"] = true;
+  out.inputs = {n.input(0), n.input(1)};
+  if (n.has_input(2)) out.inputs.emplace_back(n.input(2));
+  return out;
+}
 
 std::span<const OpImporter> linear_ops() { return kLinearOps; }
 

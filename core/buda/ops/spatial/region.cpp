@@ -71,7 +71,7 @@ Bins bins_of(const double* roi, const Shape& pooled, const Attrs& attrs) {
     return given > 0 ? given : std::max(std::ceil(size), 0.0);
   };
   double rows = samples(b.height), columns = samples(b.width);
-  if (!(rows * columns <= kMaxSamples)) return b;  // also where a coordinate is no number
+  if (!(rows * columns <= kMaxSamples)) return b;  // also where a coordinate is NaN
   b.rows = std::max<std::int64_t>(static_cast<std::int64_t>(rows), 0);
   b.columns = std::max<std::int64_t>(static_cast<std::int64_t>(columns), 0);
   if (b.rows == 0 || b.columns == 0) b.rows = b.columns = -1;  // an empty region

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Write the index of all diagnostics from the sources and the pages, or check that it is up to date.
 
-    diagnostics.py SOURCE_DIR [--update]
+    diagnostics.py SOURCE_DIR [--update | --data FILE]
 
-docs/diagnostics.md is for people, share/diagnostics/diagnostics.json for `buda explain`. Of each code: what its messages say, with … for what is filled
+docs/diagnostics.md is for people; --data writes what `buda explain` reads, as the build does. Of each code: what its messages say, with … for what is filled
 in, and which pages have it, with the row of the table in which a page explains it.
 """
 import json
@@ -18,7 +18,7 @@ LONGEST = 240
 INDEX = "docs/diagnostics.md"
 HEAD = """# Diagnostics
 
-What a message with a code says, and where it is explained; `buda explain CODE` prints the same. Generated from the sources (`tests/laws/diagnostics.py . --update`): … stands for what a message fills in.
+What a message with a code says, and where it is explained; `buda explain CODE` prints the same. Generated from the sources (`share/packages/diagnostics.py . --update`): … stands for what a message fills in.
 
 | code | of | it says | page |
 |---|---|---|---|
@@ -126,21 +126,23 @@ def page_of(entries):
 
     def link(page):
         return f"[{pathlib.PurePosixPath(page).stem}]({page.removeprefix('docs/')})" if page else ""
-    rows = (f"| {e['code']} | {e['module']} | {cell('; '.join(e['says'][:2]) or e['explained'])} | {link(e['page'])} |\n" for e in entries)
+    rows = (f"| {e['code']} | {e['module']} | {cell('; '.join(e['says']) or e['explained'])} | {link(e['page'])} |\n" for e in entries)
     return HEAD + "".join(rows)
 
 
 def main():
     root = pathlib.Path(sys.argv[1])
     entries = index_of(root)
-    products = {INDEX: page_of(entries), "share/diagnostics/diagnostics.json": json.dumps(entries, indent=0, ensure_ascii=False) + "\n"}
+    if sys.argv[2:3] == ["--data"]:
+        pathlib.Path(sys.argv[3]).write_text(json.dumps(entries, indent=0, ensure_ascii=False) + "\n")
+        return
+    page = page_of(entries)
     silent = [e["code"] for e in entries if not e["says"] and not e["explained"]]
     problems = [f"{code}: neither a message nor a page says what it means" for code in silent]
-    for name, text in products.items():
-        if "--update" in sys.argv:
-            (root / name).write_text(text)
-        elif not (root / name).exists() or (root / name).read_text() != text:
-            problems.append(f"{name} is not up to date: run diagnostics.py . --update")
+    if "--update" in sys.argv:
+        (root / INDEX).write_text(page)
+    elif not (root / INDEX).exists() or (root / INDEX).read_text() != page:
+        problems.append(f"{INDEX} is not up to date: run share/packages/diagnostics.py . --update")
     print("\n".join(problems))
     print(f"{len(entries)} codes, {len(problems)} findings")
     sys.exit(1 if problems else 0)
