@@ -109,25 +109,21 @@ class Trainer {
     return success();
   }
 
-  // A last batch that is not full is filled up with zeros, which count for nothing: losses of samples are along the first axis.
+  // A last batch that is not full is filled up with zeros, which count for nothing.
   Result<Validation> validate() {
     Validation out;
     const std::int64_t rows = validation_->rows(), batch = training().batch();
     std::int64_t hits = 0;
     double weighted = 0;
-    std::int64_t full = 0;
     for (std::int64_t first = 0; first < rows; first += batch) {
       std::vector<std::int64_t> taken;
       for (std::int64_t row = first; row < std::min(rows, first + batch); ++row) taken.push_back(row);
       BUDA_ASSIGN(const NamedTensors inputs, validation_->batch(taken));
-      BUDA_ASSIGN(const auto step, training().evaluate(inputs));
-      if (static_cast<std::int64_t>(taken.size()) == batch || full == 0) {
-        weighted += step.loss * static_cast<double>(taken.size());
-        full += static_cast<std::int64_t>(taken.size());
-      }
+      BUDA_ASSIGN(const auto step, training().evaluate(inputs, static_cast<std::int64_t>(taken.size())));
+      weighted += step.loss * static_cast<double>(taken.size());
       if (training().prediction() != nullptr) hits += hits_of(step.outputs.at(training().prediction()->tensor->name), taken);
     }
-    out.loss = weighted / static_cast<double>(std::max<std::int64_t>(full, 1));
+    out.loss = weighted / static_cast<double>(std::max<std::int64_t>(rows, 1));
     if (training().prediction() != nullptr && validation_->class_of(0) >= 0)
       out.accuracy = static_cast<double>(hits) / static_cast<double>(rows);
     return out;

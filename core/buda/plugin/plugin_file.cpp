@@ -51,11 +51,11 @@ bool has_room(const std::vector<Elf64_Shdr>& sections, const std::vector<Elf64_P
 // The loader maps segments one after the other, and sets rights of parts of them: where they do not lie in order, it does so to the memory
 // of others.
 bool lie_apart(const std::vector<Elf64_Phdr>& segments) {
-  constexpr std::uint64_t kPage = 4096, kMost = std::uint64_t{1} << 46;
+  constexpr std::uint64_t kPage = 4096, kMaxAddress = std::uint64_t{1} << 46;
   std::vector<Elf64_Phdr> loaded;
   for (const Elf64_Phdr& s : segments) {
     if (s.p_type != PT_LOAD) continue;
-    if (s.p_vaddr > kMost || s.p_memsz > kMost || s.p_filesz > s.p_memsz || s.p_vaddr % kPage != s.p_offset % kPage) return false;
+    if (s.p_vaddr > kMaxAddress || s.p_memsz > kMaxAddress || s.p_filesz > s.p_memsz || s.p_vaddr % kPage != s.p_offset % kPage) return false;
     if (!loaded.empty() && loaded.back().p_vaddr + loaded.back().p_memsz > s.p_vaddr) return false;
     loaded.push_back(s);
   }

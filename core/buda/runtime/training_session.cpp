@@ -16,10 +16,15 @@ constexpr std::string_view kLowEnding = ".low";
 
 bool is_low(const Port& input) { return input.tensor->training == graph::kTrainingLow; }
 
-double mean(const Tensor& losses) {
+// Of the first `rows` of the losses, if these have a row for each of `batch` samples; else of all.
+double mean(const Tensor& losses, std::int64_t rows, std::int64_t batch) {
+  std::vector<float> values = losses.to_f32();
+  const Shape& shape = losses.shape();
+  if (rows < batch && shape.rank() > 0 && shape[0] == batch)
+    values.resize(values.size() / static_cast<std::size_t>(batch) * static_cast<std::size_t>(rows));
   double sum = 0;
-  for (float loss : losses.to_f32()) sum += static_cast<double>(loss);
-  return sum / static_cast<double>(std::max<std::size_t>(losses.size(), 1));
+  for (float loss : values) sum += static_cast<double>(loss);
+  return sum / static_cast<double>(std::max<std::size_t>(values.size(), 1));
 }
 
 }  // namespace
@@ -43,7 +48,7 @@ Result<TrainingSession> TrainingSession::make(Session& session) {
     if (port.tensor->training == graph::kTrainingPrediction) out.prediction_ = &port;
   }
   if (!out.loss_.empty()) return out;
-  Diagnostic d = input_error("RT080", {}, cat("the model '", session.plan().model, "' is not a training step: no output is its loss"));
+  Diagnostic d = input_error("RT090", {}, cat("the model '", session.plan().model, "' is not a training step: no output is its loss"));
   d.hint = "autograd makes the graph of a training step of a model's graph; buda train does all";
   return d;
 }
@@ -52,7 +57,7 @@ std::int64_t TrainingSession::batch() const {
   return inputs_.empty() || inputs_.front()->shape.rank() == 0 ? 1 : inputs_.front()->shape[0];
 }
 
-Result<TrainingStepResult> TrainingSession::run(NamedTensors inputs, std::int64_t t, double rate_factor) {
+Result<TrainingStepResult> TrainingSession::run(NamedTensors inputs, std::int64_t t, double rate_factor, std::int64_t rows) {
   for (const Scalar& s : scalars_) {
     const Tensor value = Tensor(s.port->shape, std::vector<double>{s.scalar.value(t, rate_factor)}).cast(s.port->dtype);
     inputs.insert_or_assign(s.port->tensor->name, value);
@@ -61,19 +66,19 @@ Result<TrainingStepResult> TrainingSession::run(NamedTensors inputs, std::int64_
   waiting_.reset();
   TrainingStepResult out;
   BUDA_ASSIGN(out.outputs, session_->step(inputs));
-  out.loss = mean(out.outputs.at(loss_));
+  out.loss = mean(out.outputs.at(loss_), rows, batch());
   return out;
 }
 
 Result<TrainingStepResult> TrainingSession::step(const NamedTensors& inputs, double rate_factor) {
-  BUDA_ASSIGN(auto out, run(inputs, steps_done_ + 1, rate_factor));
+  BUDA_ASSIGN(auto out, run(inputs, steps_done_ + 1, rate_factor, batch()));
   ++steps_done_;
   return out;
 }
 
-Result<TrainingStepResult> TrainingSession::evaluate(const NamedTensors& inputs) {
+Result<TrainingStepResult> TrainingSession::evaluate(const NamedTensors& inputs, std::int64_t rows) {
   BUDA_ASSIGN(NamedTensors before, states());
-  BUDA_ASSIGN(auto out, run(inputs, steps_done_ + 1, 0));
+  BUDA_ASSIGN(auto out, run(inputs, steps_done_ + 1, 0, rows));
   waiting_ = std::move(before);
   return out;
 }
@@ -121,14 +126,14 @@ Result<void> TrainingSession::set_states(NamedTensors given) {
   for (const StatePort& state : session_->ports().states) {
     const std::string& name = state.input.tensor->name;
     auto it = given.find(name);
-    if (it == given.end()) return input_error("RT081", {}, cat("the state '", name, "' is missing"));
+    if (it == given.end()) return input_error("RT091", {}, cat("the state '", name, "' is missing"));
     if (it->second.shape() != state.input.shape || !is_float(it->second.dtype()))
-      return input_error("RT081", {},
+      return input_error("RT091", {},
                          cat("the state '", name, "' is ", it->second.describe(), ", and the model's is ", dtype_name(state.input.dtype),
                              ' ', state.input.shape.text()));
   }
   for (const auto& [name, tensor] : given)
-    if (!session_->ports().is_state(name)) return input_error("RT081", {}, cat("the model has no state '", name, "'"));
+    if (!session_->ports().is_state(name)) return input_error("RT091", {}, cat("the model has no state '", name, "'"));
   waiting_ = std::move(given);
   return success();
 }

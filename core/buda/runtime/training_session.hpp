@@ -28,13 +28,14 @@ struct TrainingStepResult {
 
 class TrainingSession {
  public:
-  // The session must outlive it. RT080: the model is not a training step.
+  // The session must outlive it. RT090: the model is not a training step.
   static Result<TrainingSession> make(Session& session);
 
   // Inputs and targets, in the model's shapes; `rate_factor` multiplies the learning rate.
   Result<TrainingStepResult> step(const NamedTensors& inputs, double rate_factor);
-  // The losses and outputs of a batch without learning from it: afterwards all states are as before.
-  Result<TrainingStepResult> evaluate(const NamedTensors& inputs);
+  // The losses and outputs of a batch without learning from it: afterwards all states are as before. The loss is that of its first `rows`
+  // samples; what fills a batch up counts for nothing.
+  Result<TrainingStepResult> evaluate(const NamedTensors& inputs, std::int64_t rows);
 
   // Names of what the user gives, in the model's order.
   const std::vector<const Port*>& inputs() const { return inputs_; }
@@ -51,7 +52,7 @@ class TrainingSession {
   Result<NamedTensors> parameters();
   // All states by name of their input, as they are, also before the first step.
   Result<NamedTensors> states();
-  // From the next step on; names and types must be those of states(). RT081: they are not.
+  // From the next step on; names and types must be those of states(). RT091: they are not.
   Result<void> set_states(NamedTensors states);
   // What states a step has, and how it changes them, as a number: states of one model are not those of another.
   std::uint64_t digest() const;
@@ -63,7 +64,7 @@ class TrainingSession {
     autograd::StepScalar scalar;
   };
 
-  Result<TrainingStepResult> run(NamedTensors inputs, std::int64_t t, double rate_factor);
+  Result<TrainingStepResult> run(NamedTensors inputs, std::int64_t t, double rate_factor, std::int64_t rows);
 
   Session* session_;
   std::vector<const Port*> inputs_, targets_;
