@@ -39,11 +39,12 @@ cli::ToolSpec tool(Options& o) {
       "Adds a loss, the gradients of all trainable parameters, and their update by an optimizer. Parameters become states: inputs that are "
       "outputs of the step before, with the model's weights as first value. The graph is one like any other: optimizer and balancer "
       "compile it, runner and trainer run it, the trainer also without compilation.";
-  spec.reads = "the graph, and the files with its weights; the graph of a loss.";
+  spec.reads = "the graph, and the files with its weights; the graph of a loss; decomposition plugins.";
   spec.writes = "the graph of a training step.";
   spec.example =
       "autograd digits.graph.json --loss cross_entropy --optimizer sgd:lr=0.1,momentum=0.9\n"
       "autograd encoder.graph.json --optimizer adam:lr=1e-4 --frozen embeddings -o encoder.train.graph.json";
+  spec.plugins = {plugin::Kind::decomposition};
   spec.declare = [&o](cli::OptionSet& set) { declare(set, o); };
   spec.check = [&o](cli::ToolHost&) { return check(o); };
   spec.inputs = [&o] { return std::vector<cli::InputFile>{{o.graph, {cli::FileKind::tensor_graph}}}; };

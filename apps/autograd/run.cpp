@@ -3,6 +3,7 @@
 
 #include <buda/autograd/training_step.hpp>
 #include <buda/base/text.hpp>
+#include <buda/compiler/training.hpp>
 #include <buda/graph/graph_file.hpp>
 
 namespace buda::autograd_tool {
@@ -52,7 +53,7 @@ Result<void> check(const Options& o) {
 Result<void> run(const Options& o, cli::ToolHost& host) {
   BUDA_ASSIGN(auto options, step_options(o, host));
   BUDA_ASSIGN(auto graph, graph::read_graph(host.fs(), o.graph));
-  BUDA_ASSIGN(const auto step, autograd::training_step(std::move(graph), options));
+  BUDA_ASSIGN(const auto step, compiler::training_step(std::move(graph), std::move(options), {host.plugins, host.plugin_options}, host));
   report(step, host);
   return graph::write_graph(host.fs(), step.graph, output_path(o), host.write_mode);
 }

@@ -39,6 +39,7 @@ class Backward {
   }
   // In place of gradients: why there are none. The caller adds the node.
   void refuse(Diagnostic reason) { refusal_ = std::move(reason); }
+  void refuse(const Failure& reasons) { refusal_ = reasons.diagnostics().front(); }
 
   std::span<const Term> given() const { return given_; }
   const std::optional<Diagnostic>& refusal() const { return refusal_; }

@@ -30,13 +30,29 @@ namespace {
 
 constexpr std::string_view kPrefix = "grad.";
 
+// By id: nodes that depend on a wanted value through floating-point numbers, and for which that makes a difference.
+std::vector<char> active_nodes(const Graph& graph, const std::vector<NodeId>& order, std::span<const ValueRef> wanted) {
+  std::vector<char> active(graph.id_bound(), 0);
+  for (const ValueRef& value : wanted) active[value.node.index()] = 1;
+  for (NodeId id : order) {
+    const Node& n = graph.node(id);
+    if (!n.is_op() || active[id.index()] != 0) continue;
+    const GradientRule* rule = find_rule(n.op());
+    if (rule != nullptr && rule->kind == RuleKind::constant) continue;
+    const auto passes = [&](const Edge& edge) { return active[edge.source.node.index()] != 0 && is_float(graph.type(edge.source)->dtype); };
+    active[id.index()] = std::any_of(n.inputs().begin(), n.inputs().end(), passes) ? 1 : 0;
+  }
+  return active;
+}
+
 class Engine {
  public:
   Engine(Graph& graph, std::span<const Seed> seeds, std::span<const ValueRef> wanted) : graph_(graph), seeds_(seeds), wanted_(wanted) {}
 
   Result<std::vector<ValueRef>> run() {
     const std::vector<NodeId> order = graph_.topological_order();
-    find_active(order);
+    active_ = active_nodes(graph_, order, wanted_);
+    refuse_active(order);
     for (const Seed& seed : seeds_) gradients_[seed.value] = seed.gradient;
     for (auto it = order.rbegin(); it != order.rend(); ++it)
       if (is_active(*it) && graph_.node(*it).is_op() && has_gradient(*it)) BUDA_TRY(visit(*it));
@@ -51,19 +67,6 @@ class Engine {
   }
 
  private:
-  // Nodes that depend on a wanted value through floating-point numbers, and ops for which that makes a difference.
-  void find_active(const std::vector<NodeId>& order) {
-    active_.assign(graph_.id_bound(), 0);
-    for (const ValueRef& value : wanted_) active_[value.node.index()] = 1;
-    for (NodeId id : order) {
-      const Node& n = graph_.node(id);
-      if (!n.is_op() || active_[id.index()] != 0) continue;
-      const GradientRule* rule = find_rule(n.op());
-      if (rule != nullptr && rule->rule == nullptr) continue;
-      const auto passes = [&](const Edge& edge) { return is_active(edge.source.node) && is_float(graph_.type(edge.source)->dtype); };
-      active_[id.index()] = std::any_of(n.inputs().begin(), n.inputs().end(), passes) ? 1 : 0;
-    }
-  }
   bool is_active(NodeId id) const { return id.index() < active_.size() && active_[id.index()] != 0; }
 
   bool has_gradient(NodeId id) const {
@@ -71,10 +74,26 @@ class Engine {
     return it != gradients_.end() && it->first.node == id;
   }
 
+  // Ops without a gradient between a wanted value and a seed, whatever type their results have: what is before them would not learn, and
+  // nobody would see why.
+  void refuse_active(const std::vector<NodeId>& order) {
+    std::vector<char> reaches(graph_.id_bound(), 0);
+    for (const Seed& seed : seeds_) reaches[seed.value.node.index()] = 1;
+    for (auto it = order.rbegin(); it != order.rend(); ++it) {
+      const Node& n = graph_.node(*it);
+      const GradientRule* rule = n.is_op() ? find_rule(n.op()) : nullptr;
+      if (reaches[it->index()] == 0 || (rule != nullptr && rule->kind == RuleKind::constant)) continue;
+      for (const Edge& edge : n.inputs()) reaches[edge.source.node.index()] = 1;
+      if (rule != nullptr && rule->kind == RuleKind::refused && is_active(*it))
+        failure_.add(on_the_way(n, input_error("AG002", n.loc, cat("op '", n.name(), "' (", n.op(), ") has no gradient: ", rule->reason))));
+    }
+  }
+
   Result<void> visit(NodeId id) {
     const Node& n = graph_.node(id);
     const GradientRule* rule = find_rule(n.op());
-    if (rule == nullptr) return miss(n);
+    if (rule != nullptr && rule->kind == RuleKind::refused) return success();  // told already
+    if (rule == nullptr || rule->kind != RuleKind::formula) return miss(n);
     const ops::OpDef* def = ops::standard_ops().find(graph::Level::tensor, n.op());
     if (def == nullptr) return miss(n);
     graph::GraphEditor editor(graph_, id);
@@ -135,7 +154,7 @@ class Engine {
       const NodeId at = pending[i];
       if (std::any_of(seeds_.begin(), seeds_.end(), [&](const Seed& s) { return s.value.node == at; })) return text_of_way(at, next);
       for (const graph::Use& use : graph_.users(at))
-        if (is_active(use.node) && next.emplace(use.node, at).second) pending.push_back(use.node);
+        if (use.node.index() < active_.size() && next.emplace(use.node, at).second) pending.push_back(use.node);
     }
     return "";
   }
@@ -165,13 +184,21 @@ class Engine {
   }
 
   Result<void> miss(const Node& n) {
-    Diagnostic d = input_error("AG001", n.loc, cat("op '", n.name(), "' (", n.op(), ") has no gradient rule"));
+    const GradientRule* rule = find_rule(n.op());
+    const bool decomposed = rule != nullptr && rule->kind == RuleKind::decomposed;
+    failure_.add(
+        on_the_way(n, input_error("AG001", n.loc,
+                                  cat("op '", n.name(), "' (", n.op(), ") has no gradient rule",
+                                      decomposed ? " of its own, and none of the decompositions that are loaded serves it" : ""))));
+    return success();
+  }
+
+  Diagnostic on_the_way(const Node& n, Diagnostic d) const {
     d.node = n.name();
     d.notes.push_back({{}, cat("the loss depends on it: ", way_to_seed(n.id()))});
     if (const std::string names = join(wanted_before(n.id()), "|"); !names.empty())
       d.hint = cat(io::shell_line({"--frozen", cat("^(", names, ")$")}), " leaves the parameters before it as they are");
-    failure_.add(std::move(d));
-    return success();
+    return d;
   }
 
   Graph& graph_;
@@ -183,6 +210,23 @@ class Engine {
 };
 
 }  // namespace
+
+Result<void> decompose_for_gradients(Graph& graph, std::span<const ValueRef> wanted, const DecomposeNodes& decompose) {
+  std::set<NodeId> before;
+  while (true) {
+    const std::vector<NodeId> order = graph.topological_order();
+    const std::vector<char> active = active_nodes(graph, order, wanted);
+    std::set<NodeId> without;
+    for (NodeId id : order) {
+      if (active[id.index()] == 0 || !graph.node(id).is_op()) continue;
+      const GradientRule* rule = find_rule(graph.node(id).op());
+      if (rule == nullptr || rule->kind == RuleKind::decomposed) without.insert(id);
+    }
+    if (without.empty() || without == before) return success();
+    BUDA_TRY(decompose(graph, without));
+    before = std::move(without);
+  }
+}
 
 Result<std::vector<ValueRef>> differentiate(Graph& graph, std::span<const Seed> seeds, std::span<const ValueRef> wanted) {
   return Engine(graph, seeds, wanted).run();

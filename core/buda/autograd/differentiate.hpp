@@ -9,6 +9,8 @@
 #include <buda/graph/fwd.hpp>
 #include <buda/graph/node_id.hpp>
 
+#include <functional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -20,8 +22,15 @@ struct Seed {
   graph::ValueRef gradient;
 };
 
+// Replaces those of these nodes for which a decomposition is known.
+using DecomposeNodes = std::function<Result<void>(graph::Graph&, const std::set<graph::NodeId>&)>;
+
+// Replaces the ops between the wanted values and the outputs that have no formula, until all have one or no decomposition serves them.
+Result<void> decompose_for_gradients(graph::Graph& graph, std::span<const graph::ValueRef> wanted, const DecomposeNodes& decompose);
+
 // The gradients of `wanted`, in their order; an invalid one where no seed depends on the value. The graph's types must be known. AG001: an
-// op on the way has no rule; all such ops are told, with their way to the seed. AG003: a rule cannot serve this node.
+// op on the way has no rule; all such ops are told, with their way to the seed. AG002: an op that has no gradient, and why. AG003: a rule
+// cannot serve this node.
 Result<std::vector<graph::ValueRef>> differentiate(graph::Graph& graph, std::span<const Seed> seeds,
                                                    std::span<const graph::ValueRef> wanted);
 

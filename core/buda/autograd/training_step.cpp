@@ -45,7 +45,9 @@ class StepBuilder {
     if (o_.initialize) BUDA_TRY(initialize(graph_, trained_, *o_.initialize));
     BUDA_ASSIGN(const ValueRef prediction, find_prediction());
     forward_ = graph_.id_bound();
-    BUDA_ASSIGN(const ValueRef loss, add_loss(prediction));
+    BUDA_ASSIGN(const NodeId output, add_loss(prediction));
+    if (o_.decompose) BUDA_TRY(decompose_for_gradients(graph_, wanted(), o_.decompose));
+    const ValueRef loss = graph_.node(output).inputs()[0].source;
     BUDA_ASSIGN(const std::vector<ValueRef> gradients, add_gradients(loss));
     BUDA_TRY(add_updates(gradients));
     BUDA_TRY(ops::check(graph_));
@@ -65,13 +67,22 @@ class StepBuilder {
     }
   }
 
+  // Means and variances that a normalisation has stored are measured, not learned.
+  bool is_statistic(NodeId id) const {
+    constexpr std::uint32_t kFirstStatistic = 3;
+    const auto users = graph_.users(id);
+    return !users.empty() && std::all_of(users.begin(), users.end(), [&](const graph::Use& use) {
+      return graph_.node(use.node).op() == "batchnorm" && use.input >= kFirstStatistic;
+    });
+  }
+
   Result<void> find_parameters() {
     BUDA_ASSIGN(const auto trainable, regex_of("--trainable", o_.trainable));
     BUDA_ASSIGN(const auto frozen, regex_of("--frozen", o_.frozen));
     std::vector<std::string> names;
     for (NodeId id : graph_.ids()) {
       const Node& n = graph_.node(id);
-      if (n.kind() != NodeKind::parameter || !is_float(n.outputs[0].dtype)) continue;
+      if (n.kind() != NodeKind::parameter || !is_float(n.outputs[0].dtype) || is_statistic(id)) continue;
       names.push_back(n.name());
       const bool is_trained = (!trainable || std::regex_search(n.name(), *trainable)) && (!frozen || !std::regex_search(n.name(), *frozen));
       if (is_trained) trained_.push_back(id);
@@ -130,7 +141,8 @@ class StepBuilder {
     return part;
   }
 
-  Result<ValueRef> add_loss(ValueRef prediction) {
+  // Gives the output node.
+  Result<NodeId> add_loss(ValueRef prediction) {
     if (!o_.loss_from_file && o_.loss.kind == LossKind::cross_entropy) prediction = before_softmax(prediction);
     BUDA_ASSIGN(const Graph part, loss_of(*graph_.type(prediction)));
     std::vector<ValueRef> inputs{prediction};
@@ -143,7 +155,7 @@ class StepBuilder {
     const NodeId output = graph_.add(graph_.find_output("loss").valid() ? graph_.fresh_name("loss") : "loss", std::string(graph::kOutputOp),
                                      {graph::Edge(loss)});
     graph_.node(output).tags[graph::kTraining] = graph::kTrainingLoss;
-    return loss;
+    return output;
   }
 
   // ---- gradients
@@ -157,13 +169,14 @@ class StepBuilder {
     graph_.node(share).outputs = {type};
     graph_.node(share).value =
         graph::Value(Tensor(type.shape, std::vector<double>(count, 1.0 / static_cast<double>(count))).cast(type.dtype));
-    std::vector<ValueRef> wanted(trained_.begin(), trained_.end());
     const Seed seed{loss, share};
-    BUDA_ASSIGN(auto gradients, differentiate(graph_, {&seed, 1}, wanted));
+    BUDA_ASSIGN(auto gradients, differentiate(graph_, {&seed, 1}, wanted()));
     tag_phase(first, graph::kPhaseBackward);
     count_saved(first);
     return gradients;
   }
+
+  std::vector<ValueRef> wanted() const { return {trained_.begin(), trained_.end()}; }
 
   bool is_weight(NodeId id) const {
     return graph_.node(id).has_value() || std::find(trained_.begin(), trained_.end(), id) != trained_.end();

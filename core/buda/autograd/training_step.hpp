@@ -5,6 +5,7 @@
 // model's outputs and the losses, whose mean the host takes.
 #pragma once
 
+#include <buda/autograd/differentiate.hpp>
 #include <buda/autograd/loss.hpp>
 #include <buda/autograd/update.hpp>
 #include <buda/diag/result.hpp>
@@ -26,6 +27,7 @@ struct StepOptions {
   std::string trainable;                         // regular expression that the names of trainable parameters contain; empty: all
   std::string frozen;                            // and of parameters that stay as they are; empty: none
   std::optional<std::uint64_t> initialize = {};  // the seed of new first values (initialize.hpp); nothing: the model's
+  DecomposeNodes decompose = {};                 // for ops that only their decomposition differentiates; empty: none is
 };
 
 struct TrainedParameter {

@@ -80,9 +80,27 @@ TEST(Differentiate, NamesTheWayToOpsWithoutRule) {
   ASSERT_FALSE(d);
   const Diagnostic& e = d.failure().diagnostics().front();
   EXPECT_EQ(e.code, "AG001");
-  EXPECT_EQ(e.message, "op 'det' (determinant) has no gradient rule");
+  EXPECT_EQ(e.message, "op 'det' (determinant) has no gradient rule of its own, and none of the decompositions that are loaded serves it");
   ASSERT_EQ(e.notes.size(), 1U);
   EXPECT_EQ(e.notes[0].message, "the loss depends on it: total <- half <- det");
+}
+
+// What an integer hides is told as well: nothing before it would learn.
+TEST(Differentiate, NamesOpsWithoutGradient) {
+  ops::Builder b("net");
+  auto x = b.input("x", {3});
+  auto scale = b.constant(0.5f);
+  auto zero = b.constant(Tensor::scalar(std::int8_t{0}));
+  auto whole = b.named("whole").op("quantize", {x, scale, zero});
+  auto back = b.named("back").op("dequantize", {whole, scale, zero});
+  auto loss = b.named("total").reduce_sum(back, {}, false);
+  auto d = differentiated(b, loss, {x});
+  ASSERT_FALSE(d);
+  const Diagnostic& e = d.failure().diagnostics().front();
+  EXPECT_EQ(e.code, "AG002");
+  EXPECT_EQ(e.message, "op 'whole' (quantize) has no gradient: its result changes in steps: nothing before it would learn");
+  ASSERT_EQ(e.notes.size(), 1U);
+  EXPECT_EQ(e.notes[0].message, "the loss depends on it: total <- back <- whole");
 }
 
 // Equal elements of a window: the first has the gradient.

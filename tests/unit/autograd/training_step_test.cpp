@@ -123,6 +123,21 @@ TEST(TrainingStep, LossFromAGraphAndFrozenParameters) {
   EXPECT_EQ(step->graph.node(step->graph.find("b")).kind(), graph::NodeKind::parameter);
 }
 
+TEST(TrainingStep, StoredStatisticsStay) {
+  ops::Builder b("net");
+  auto x = b.input("x", {3, 2});
+  const auto two = [&](const char* name) { return b.parameter(name, f32({2}, {1, 2})); };
+  auto scale = two("scale"), bias = two("bias"), mean = two("mean"), variance = two("variance");
+  b.output("y", b.op("batchnorm", {x, scale, bias, mean, variance}));
+  StepOptions options;
+  options.loss.kind = LossKind::mse;
+  auto step = training_step(*b.finish(), options);
+  ASSERT_TRUE(step);
+  ASSERT_EQ(step->parameters.size(), 2U);
+  EXPECT_EQ(step->parameters[0].name, "scale");
+  EXPECT_EQ(step->parameters[1].name, "bias");
+}
+
 TEST(TrainingStep, Initialization) {
   StepOptions options;
   options.loss.kind = LossKind::mse;

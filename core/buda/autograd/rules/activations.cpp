@@ -70,8 +70,86 @@ void gelu(Backward& b) {
 
 void softplus(Backward& b) { b.give(0, b.g() * b.in(0).op("sigmoid")); }
 
-constexpr GradientRule kActivationRules[] = {{"gelu", gelu},       {"leaky_relu", leaky_relu}, {"prelu", prelu}, {"relu", relu},
-                                             {"sigmoid", sigmoid}, {"softplus", softplus},     {"tanh", tanh}};
+// gamma alpha (e^(x / width) - 1) where x is negative, else gamma x.
+void exponential_below_zero(Backward& b, double slope, double width, double gamma) {
+  const Term x = b.in(0), zero = x.number(0);
+  const Term negative = zero.above(x);
+  const Term low = where(negative, x, zero) * (1 / width);
+  const Term grown = low.op("exp") * (gamma * slope), straight = x.number(gamma);
+  b.give(0, b.g() * where(negative, grown, straight));
+}
+void elu(Backward& b) { exponential_below_zero(b, b.attrs().real("alpha"), 1, 1); }
+void celu(Backward& b) { exponential_below_zero(b, 1, b.attrs().real("alpha"), 1); }
+void selu(Backward& b) { exponential_below_zero(b, b.attrs().real("alpha"), 1, b.attrs().real("gamma")); }
+
+// 1 where u is between 0 and 1, without these limits, as PyTorch's; else 0.
+Term between_0_and_1(const Term& u) {
+  const Term zero = u.number(0), one = u.number(1);
+  const Term positive = u.above(zero);
+  const Term small = where(one.above(u), one, zero);
+  return where(positive, small, zero);
+}
+
+void hard_sigmoid(Backward& b) {
+  const double alpha = b.attrs().real("alpha");
+  const Term u = b.in(0) * alpha + b.attrs().real("beta");
+  b.give(0, b.g() * (between_0_and_1(u) * alpha));
+}
+
+// Of x c(u), u = x/6 + 1/2: c(u) + x/6 between the limits.
+void hard_swish(Backward& b) {
+  const Term x = b.in(0);
+  const Term u = x * (1.0 / 6) + 0.5;
+  const Term inside = between_0_and_1(u);
+  const Term bend = inside * (x * (1.0 / 6));
+  const Term limited = u.op("clip", {{"min", 0.0}, {"max", 1.0}});
+  b.give(0, b.g() * (limited + bend));
+}
+
+// Of x t, t = tanh(softplus(x)): t + x (1 - t^2) sigmoid(x).
+void mish(Backward& b) {
+  const Term x = b.in(0);
+  const Term t = x.op("softplus").op("tanh");
+  const Term flatness = 1.0 - t * t;
+  const Term bend = x * flatness;
+  const Term moved = bend * x.op("sigmoid");
+  b.give(0, b.g() * (t + moved));
+}
+
+void shrink(Backward& b) {
+  const Term x = b.in(0), zero = b.g().number(0);
+  const Term far = x.op("abs").above(x.number(b.attrs().real("lambda")));
+  b.give(0, where(far, b.g(), zero));
+}
+
+// 1 / (1 + |x|)^2.
+void softsign(Backward& b) {
+  const Term width = b.in(0).op("abs") + 1.0;
+  b.give(0, b.g() / (width * width));
+}
+
+void thresholded_relu(Backward& b) {
+  const Term x = b.in(0), zero = b.g().number(0);
+  const Term high = x.above(x.number(b.attrs().real("alpha")));
+  b.give(0, where(high, b.g(), zero));
+}
+
+constexpr GradientRule kActivationRules[] = {{"celu", celu},
+                                             {"elu", elu},
+                                             {"gelu", gelu},
+                                             {"hard_sigmoid", hard_sigmoid},
+                                             {"hard_swish", hard_swish},
+                                             {"leaky_relu", leaky_relu},
+                                             {"mish", mish},
+                                             {"prelu", prelu},
+                                             {"relu", relu},
+                                             {"selu", selu},
+                                             {"shrink", shrink},
+                                             {"sigmoid", sigmoid},
+                                             {"softplus", softplus},
+                                             {"softsign", softsign},
+                                             {"tanh", tanh},
+                                             {"thresholded_relu", thresholded_relu}};
 
 }  // namespace
 

@@ -110,6 +110,34 @@ void arc_tangent(Backward& b) {
   const Term squared = x * x;
   b.give(0, b.g() / (squared + 1.0));
 }
+// 1 / sqrt(1 - x^2).
+Term inverse_sine_slope(const Term& x) {
+  const Term squared = x * x;
+  return (1.0 - squared).op("sqrt").op("reciprocal");
+}
+void arc_sine(Backward& b) { b.give(0, b.g() * inverse_sine_slope(b.in(0))); }
+void arc_cosine(Backward& b) { b.give(0, -(b.g() * inverse_sine_slope(b.in(0)))); }
+// 1 / sqrt(x^2 + 1), x^2 - 1 for the hyperbolic cosine's.
+void inverse_hyperbolic(Backward& b, double added) {
+  const Term x = b.in(0);
+  const Term squared = x * x;
+  b.give(0, b.g() / (squared + added).op("sqrt"));
+}
+void inverse_hyperbolic_sine(Backward& b) { inverse_hyperbolic(b, 1); }
+void inverse_hyperbolic_cosine(Backward& b) { inverse_hyperbolic(b, -1); }
+void inverse_hyperbolic_tangent(Backward& b) {
+  const Term x = b.in(0);
+  const Term squared = x * x;
+  b.give(0, b.g() / (1.0 - squared));
+}
+// a - b n, n being the quotient as an integer, which changes in steps.
+void remainder(Backward& b) {
+  b.give(0, b.g());
+  if (!b.wants(1)) return;
+  const Term taken = b.in(0) - b.result();
+  const Term quotient = (taken / b.in(1)).op("round");
+  b.give(1, -(b.g() * quotient));
+}
 // 2/sqrt(pi) e^(-x^2).
 void error_function(Backward& b) {
   const Term x = b.in(0);
@@ -126,14 +154,39 @@ void select(Backward& b) {
 
 void cast(Backward& b) { b.give(0, b.g().op("cast", {{"dtype", std::string(dtype_name(b.in(0).dtype()))}})); }
 
+// (x - zero point) * scale: of integers, so that only a scale can learn.
+void dequantize(Backward& b) {
+  if (!b.wants(1)) return;
+  const graph::AttrMap type{{"dtype", std::string(dtype_name(b.g().dtype()))}};
+  const Shape shape = b.in(0).shape(), scale = b.in(1).shape();
+  Term zero = b.in(2).op("cast", type);
+  Dims summed;
+  for (std::size_t i = 0; i < shape.rank(); ++i) summed.push_back(static_cast<std::int64_t>(i));
+  if (scale.rank() == 1 && shape.rank() > 0) {
+    const std::int64_t axis = b.axis("dim");
+    Dims beside(shape.rank(), 1);
+    beside[static_cast<std::size_t>(axis)] = scale[0];
+    zero = zero.reshape(Shape(beside));
+    summed.erase(summed.begin() + axis);
+  }
+  const Term number = b.in(0).op("cast", type) - zero;
+  b.give(1, (b.g() * number).sum(std::move(summed), false).reshape(scale));
+}
+
 constexpr GradientRule kElementwiseRules[] = {{"abs", absolute},
+                                              {"acos", arc_cosine},
+                                              {"acosh", inverse_hyperbolic_cosine},
                                               {"add", add},
+                                              {"asin", arc_sine},
+                                              {"asinh", inverse_hyperbolic_sine},
                                               {"atan", arc_tangent},
+                                              {"atanh", inverse_hyperbolic_tangent},
                                               {"buffer", pass_on},
                                               {"cast", cast},
                                               {"clip", clip},
                                               {"cosh", hyperbolic_cosine},
                                               {"cosine", cosine},
+                                              {"dequantize", dequantize},
                                               {"divide", divide},
                                               {"erf", error_function},
                                               {"exact_cast", cast},
@@ -141,11 +194,13 @@ constexpr GradientRule kElementwiseRules[] = {{"abs", absolute},
                                               {"log", logarithm},
                                               {"maximum", maximum},
                                               {"minimum", minimum},
+                                              {"modulo", remainder},
                                               {"multiply", multiply},
                                               {"negative", negative},
                                               {"nop", pass_on},
                                               {"power", power},
                                               {"reciprocal", reciprocal},
+                                              {"remainder", remainder},
                                               {"sine", sine},
                                               {"sinh", hyperbolic_sine},
                                               {"sqrt", square_root},

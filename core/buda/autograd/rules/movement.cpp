@@ -1,5 +1,8 @@
 // Gradients of movements: the inverse movement, and sums where elements were repeated.
+#include <buda/autograd/rules/axis_map.hpp>
 #include <buda/autograd/rules/rules.hpp>
+
+#include <buda/ops/spatial/resize.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -107,12 +110,58 @@ void tile(Backward& b) {
   b.give(0, b.g().reshape(Shape(split)).sum(summed).reshape(shape));
 }
 
+// Of a border that continues an axis: which element each one is.
+AxisMap continued(std::int64_t size, std::int64_t before, std::int64_t after, const std::string& mode) {
+  AxisMap out{size, before + size + after, 1, {}, {}};
+  const std::int64_t period = mode == "reflect" ? 2 * std::max<std::int64_t>(size - 1, 1) : size;
+  for (std::int64_t i = -before; i < size + after; ++i) {
+    const std::int64_t in_period = ((i % period) + period) % period;
+    out.places.push_back(mode == "edge" ? std::clamp<std::int64_t>(i, 0, size - 1) : in_period < size ? in_period : period - in_period);
+    out.weights.push_back(1);
+  }
+  return out;
+}
+
+void pad_continued(Backward& b) {
+  const Dims &before = b.attrs().integers("before"), &after = b.attrs().integers("after");
+  const Shape shape = b.in(0).shape();
+  Term g = b.g();
+  for (std::size_t i = 0; i < shape.rank(); ++i)
+    if (before[i] != 0 || after[i] != 0) g = mapped(g, i, transposed(continued(shape[i], before[i], after[i], b.attrs().text("mode"))));
+  b.give(0, g);
+}
+
+// What lies outside x has the extrapolation value, whatever x is.
+void resize(Backward& b) {
+  const Shape shape = b.in(0).shape(), result = b.g().shape();
+  auto taps = ops::resize_taps(shape, b.attrs());
+  if (!taps) return b.refuse(taps.failure());
+  Term g = b.g();
+  for (std::size_t i = 0; i < shape.rank(); ++i) {
+    ops::ResizeTaps& axis = (*taps)[i];
+    for (std::size_t o = 0; o < axis.outside.size(); ++o)
+      if (axis.outside[o] != 0)
+        for (std::size_t k = 0; k < axis.per_element; ++k) axis.weights[o * axis.per_element + k] = 0;
+    if (axis.is_identity(shape[i])) continue;
+    g = mapped(g, i, transposed({shape[i], result[i], axis.per_element, std::move(axis.places), std::move(axis.weights)}));
+  }
+  b.give(0, g);
+}
+
 void triangle(Backward& b) { b.give(0, b.g().op("triangle", b.node().attrs)); }
 
-constexpr GradientRule kMovementRules[] = {
-    {"broadcast", broadcast}, {"concatenate", concatenate}, {"pad", pad},   {"reshape", back_to_shape},
-    {"slice", slice},         {"squeeze", back_to_shape},   {"tile", tile}, {"transpose", transpose},
-    {"triangle", triangle},   {"unsqueeze", back_to_shape}};
+constexpr GradientRule kMovementRules[] = {{"broadcast", broadcast},
+                                           {"concatenate", concatenate},
+                                           {"pad", pad},
+                                           {"pad_continued", pad_continued},
+                                           {"reshape", back_to_shape},
+                                           {"resize", resize},
+                                           {"slice", slice},
+                                           {"squeeze", back_to_shape},
+                                           {"tile", tile},
+                                           {"transpose", transpose},
+                                           {"triangle", triangle},
+                                           {"unsqueeze", back_to_shape}};
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Gradients of reductions: the incoming one for each element that took part. Equal extremes share it.
+// Gradients of reductions and running sums: the incoming one for each element that took part. Equal extremes share it.
 #include <buda/autograd/rules/rules.hpp>
 
 #include <buda/ops/table/rules.hpp>
@@ -44,8 +44,30 @@ void extreme_of_axes(Backward& b) {
   b.give(0, hits * share);
 }
 
+// g times the product of all other elements: the product over this one, and where elements are 0 the product of the others.
+void product(Backward& b) {
+  const Reduced r = reduced(b);
+  const Term x = b.in(0), zero = x.number(0), one = x.number(1);
+  Dims dims;
+  for (std::size_t axis : r.axes) dims.push_back(static_cast<std::int64_t>(axis));
+  const Term is_zero = x.op("equal", zero);
+  const Term zeros = where(is_zero, one, zero), safe = where(is_zero, one, x);
+  const Term others = zeros.sum(dims) - zeros;
+  const Term whole = dims.empty() ? safe : safe.op("reduce_prod", {{"dims", dims}});
+  const Term rest = where(others.above(zero), zero, whole / safe);
+  b.give(0, b.g().reshape(r.kept) * rest);
+}
+
+// Each element is part of the sums from it on, in the other direction.
+void cumsum(Backward& b) {
+  graph::AttrMap attrs = b.node().attrs;
+  attrs["reverse"] = !b.attrs().boolean("reverse");
+  b.give(0, b.g().op("cumsum", std::move(attrs)));
+}
+
 constexpr GradientRule kReductionRules[] = {
-    {"reduce_avg", mean}, {"reduce_max", extreme_of_axes}, {"reduce_min", extreme_of_axes}, {"reduce_sum", sum}};
+    {"cumsum", cumsum},       {"reduce_avg", mean}, {"reduce_max", extreme_of_axes}, {"reduce_min", extreme_of_axes},
+    {"reduce_prod", product}, {"reduce_sum", sum}};
 
 }  // namespace
 

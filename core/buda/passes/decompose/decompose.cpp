@@ -11,6 +11,7 @@
 //
 // Rules may feed each other forever. A node made by n rewrites in a row has depth n; sensible rules stay far below kMaxDepth (the deepest
 // chain of ours has 3). Rules that grow in width are stopped by the number of nodes that they make.
+#include <buda/passes/decompose/decompose_nodes.hpp>
 #include <buda/passes/formats/precision_rules.hpp>
 #include <buda/passes/pipeline/standard_passes.hpp>
 
@@ -22,6 +23,7 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <set>
 
 namespace buda::passes {
 namespace {
@@ -44,7 +46,8 @@ struct Rule {
 
 class Decomposer {
  public:
-  Decomposer(Graph& graph, PassContext& context) : graph_(graph), context_(context) {}
+  // `only`: the nodes that are replaced; null: all, and what replaces them.
+  Decomposer(Graph& graph, PassContext& context, const std::set<NodeId>* only) : graph_(graph), context_(context), only_(only) {}
 
   Result<PassReport> run() {
     collect_rules();
@@ -83,6 +86,7 @@ class Decomposer {
   }
 
   void enqueue(NodeId id) {
+    if (only_ != nullptr && !only_->contains(id)) return;
     if (by_op_.contains(graph_.node(id).op())) queue_.push_back(id);
   }
 
@@ -239,6 +243,7 @@ class Decomposer {
 
   Graph& graph_;
   PassContext& context_;
+  const std::set<NodeId>* only_;
   PassReport report_;
   std::size_t most_new_nodes_ = 0;
   std::vector<Rule> rules_;
@@ -247,9 +252,16 @@ class Decomposer {
   std::vector<Made> made_by_;  // by id
 };
 
-Result<PassReport> decompose(Graph& graph, PassContext& context) { return Decomposer(graph, context).run(); }
+Result<PassReport> decompose(Graph& graph, PassContext& context) { return Decomposer(graph, context, nullptr).run(); }
 
 }  // namespace
+
+Result<void> decompose_nodes(Graph& graph, const std::set<NodeId>& nodes, const DecompositionSet& decompositions, Host& host) {
+  PassContext context(host);
+  context.decompositions = &decompositions;
+  BUDA_TRY(Decomposer(graph, context, &nodes).run());
+  return success();
+}
 
 const Pass kDecompose = {.name = "decompose",
                          .summary = "replace ops by simpler ones, with the decompositions of plugins",

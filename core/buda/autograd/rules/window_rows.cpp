@@ -1,0 +1,45 @@
+// Rows and selections.
+#include <buda/autograd/rules/window_rows.hpp>
+
+#include <buda/ops/linear_algebra/selection_matrix.hpp>
+#include <buda/tensor/tensor.hpp>
+
+#include <utility>
+
+namespace buda::autograd {
+namespace {
+
+std::int64_t places_of(const Shape& shape) {
+  std::int64_t n = 1;
+  for (std::size_t i = 2; i < shape.rank(); ++i) n *= shape[i];
+  return n;
+}
+
+}  // namespace
+
+Term to_rows(const Term& x) {
+  const Shape shape = x.shape();
+  return x.reshape(Shape{shape[0], 1, shape[1], places_of(shape)}).transpose({0, 1, 3, 2});
+}
+
+Term from_rows(const Term& rows, const Shape& shape) { return rows.transpose({0, 1, 3, 2}).reshape(shape); }
+
+Term constant(Backward& b, Tensor tensor) { return {b.builder(), b.builder().constant(std::move(tensor))}; }
+
+Term picked(Backward& b, const Term& rows, const ops::Window& window) {
+  if (window.is_identity()) return rows;
+  return constant(b, ops::tap_selection(window)).op("sparse_matmul", rows);
+}
+
+Tensor windows_by_place(const ops::Window& window) {
+  const Tensor taps = ops::tap_selection(window);
+  std::vector<std::int32_t> out(static_cast<std::size_t>(window.taps() * window.in()), 0);
+  const auto picks = taps.as<std::int32_t>();
+  for (std::int64_t t = 0; t < window.taps(); ++t)
+    for (std::int64_t o = 0; o < window.out(); ++o)
+      if (const std::int32_t place = picks[static_cast<std::size_t>(t * window.out() + o)]; place != 0)
+        out[static_cast<std::size_t>(t * window.in() + place - 1)] = static_cast<std::int32_t>(o + 1);
+  return Tensor(Shape{1, window.taps(), window.in()}, std::move(out));
+}
+
+}  // namespace buda::autograd
