@@ -32,7 +32,7 @@ help:
 	@echo "make conformance-real  judge real models by other implementations; MODELS='mlsd|silero'   these only"
 	@echo "make conformance-random  judge 5,000 random graphs of integers and 5,000 with NaN and infinities"
 	@echo "make kill     kill tools and runs with SIGKILL at random moments; KILLS=100   so often"
-	@echo "make robust   hostile plugins, cut files, little memory, attacks on servers (some minutes)"
+	@echo "make robust   hostile plugins, cut files, little memory, failing compiles, attacks on servers (some minutes)"
 	@echo "make wheel    the Python module for pip, in dist"
 	@echo "make sums     sums of up to a million numbers of one sign, for both architectures (some minutes)"
 	@echo "make bounds   random plans on target grid against the lower bound for any plan; PLANS=50   so many"
@@ -101,11 +101,12 @@ kill: toolchain
 # What robustness.*_small does little of in `make test`.
 OF_DIGITS := --build $(BUILD) --model share/examples/digits/digits.onnx --inputs share/examples/digits/digits.images.npz
 robust: toolchain
-	cmake --build $(BUILD) -j $(JOBS) --target hostile_plugin
+	cmake --build $(BUILD) -j $(JOBS) --target hostile_plugin unit_frontends
 	/usr/bin/python3 tests/robustness/plugins/hostile.py --build $(BUILD)
 	/usr/bin/python3 tests/robustness/truncated.py --build $(BUILD)
 	/usr/bin/python3 tests/robustness/scarce.py $(OF_DIGITS)
 	/usr/bin/python3 tests/robustness/servers.py $(OF_DIGITS)
+	/usr/bin/python3 tests/robustness/failing_compiles.py $(BUILD) .
 
 # Models of npm's packages against onnxruntime and TensorFlow Lite, into docs/conformance/real.md; with MODELS only those whose names match.
 MODELS ?=

@@ -96,7 +96,7 @@ TEST_F(BadOnnx, AMisspeltInputIsSaid) {
   m.output("z");
   fs_.put("m.onnx", m.bytes());
   importer::Options options{.model = "m.onnx", .output = "m.json", .input_shapes = {"imge=1,3"}};
-  const auto done = importer::run(options, host_);
+  const auto done = run(options);
   ASSERT_FALSE(done);
   EXPECT_NE(text_of(done.failure()).find("ON022 --input-shape imge: the model has no input 'imge'\n  hint: did you mean 'image'?"),
             std::string::npos)

@@ -7,6 +7,8 @@
 #include <buda/plugin/frontend.hpp>
 #include <buda/plugin/loader.hpp>
 
+#include <nlohmann/json.hpp>
+
 #include <cmath>
 #include <cstdlib>
 #include <set>
@@ -27,6 +29,25 @@ const plugin::Registries& plugins() {
   return loaded;
 }
 
+void keep_refused(const io::MemoryFileSystem& files, const importer::Options& options, const Failure& failure, const std::string& folder) {
+  static int count = 0;
+  const std::string own = cat(folder, '/', count++);
+  auto disk = io::make_real_file_system();
+  auto keep = [&](const std::string& path, std::string_view content) {
+    const std::string target = cat(own, '/', path);
+    EXPECT_TRUE(disk->make_directories(target.substr(0, target.rfind('/'))));
+    EXPECT_TRUE(disk->write(target, content));
+  };
+  for (const auto& [path, content] : files.files())
+    if (!path.starts_with("out/") && !path.starts_with("/") && path != io::kStdStream) keep(path, content.view());
+  nlohmann::json about = {{"model", options.model},
+                          {"frontend", options.frontend},
+                          {"dims", options.dims},
+                          {"shapes", options.input_shapes},
+                          {"code", failure.diagnostics().front().code}};
+  keep("options.json", about.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
 }  // namespace
 
 std::string text_of(const Failure& failure) {
@@ -44,8 +65,14 @@ ImportTest::ImportTest() { host_.plugins = plugins(); }
 Result<graph::Graph> ImportTest::import(const std::string& bytes, std::vector<std::string> dims, const std::string& path) {
   fs_.put(path, bytes);
   importer::Options options{.model = path, .output = "out/m.graph.json", .frontend = {}, .name = {}, .dims = std::move(dims)};
-  BUDA_TRY(importer::run(options, host_));
+  BUDA_TRY(run(options));
   return graph::read_graph(fs_, options.output);
+}
+
+Result<void> ImportTest::run(const importer::Options& options) {
+  auto done = importer::run(options, host_);
+  if (const char* folder = std::getenv("BUDA_KEEP_REFUSED"); folder != nullptr && !done) keep_refused(fs_, options, done.failure(), folder);
+  return done;
 }
 
 graph::Graph ImportTest::imported(const std::string& bytes, std::vector<std::string> dims) {

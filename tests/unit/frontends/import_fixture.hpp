@@ -27,6 +27,10 @@ class ImportTest : public ::testing::Test {
   // The one output of the model for inputs in the order of the graph's inputs.
   std::vector<float> evaluated(const std::string& bytes, const std::vector<Tensor>& inputs, Shape* shape = nullptr);
 
+  // Imports what is in the files. A refused model is kept in a folder of its own within that of BUDA_KEEP_REFUSED, where it is set, for tests
+  // of the tools (tests/robustness/failing_compiles.py): its files, and options.json.
+  Result<void> run(const importer::Options& options);
+
   // All diagnostics of an import that must fail: "CODE message" and a line for each note and hint.
   std::string refusal(const std::string& bytes, std::vector<std::string> dims = {});
 

@@ -9,9 +9,8 @@ namespace {
 
 class Importer : public ImportTest {
  protected:
-  Result<void> run(importer::Options options) { return importer::run(options, host_); }
-  std::string failure(importer::Options options) {
-    auto r = run(std::move(options));
+  std::string failure(const importer::Options& options) {
+    auto r = run(options);
     return r ? "ok" : text_of(r.failure());
   }
 };

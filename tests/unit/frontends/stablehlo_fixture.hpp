@@ -26,7 +26,7 @@ class StableHlo : public ImportTest {
                               .dims = dims,
                               .values = values,
                               .input_shapes = shapes};
-    BUDA_TRY(importer::run(options, host_));
+    BUDA_TRY(ImportTest::run(options));
     return graph::read_graph(fs_, options.output);
   }
 

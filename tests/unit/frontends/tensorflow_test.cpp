@@ -94,7 +94,7 @@ class TensorFlow : public ImportTest {
     for (const auto& [name, value] : set) host_.plugin_options["frontend.tensorflow"].set(name, value);
     importer::Options options{
         .model = path, .output = "out/m.graph.json", .frontend = "tensorflow", .name = {}, .dims = dims, .input_shapes = shapes};
-    BUDA_TRY(importer::run(options, host_));
+    BUDA_TRY(ImportTest::run(options));
     return graph::read_graph(fs_, options.output);
   }
 

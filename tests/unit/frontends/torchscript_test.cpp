@@ -24,7 +24,7 @@ class TorchScript : public ImportTest {
     fs_.put("dir/m.pt", bytes);
     importer::Options options{
         .model = "dir/m.pt", .output = "out/m.graph.json", .frontend = {}, .name = {}, .dims = {}, .input_shapes = shapes};
-    BUDA_TRY(importer::run(options, host_));
+    BUDA_TRY(ImportTest::run(options));
     return graph::read_graph(fs_, options.output);
   }
 
