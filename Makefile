@@ -18,7 +18,7 @@ REAL_PACKAGES := $(shell sed -n '1,/^## Real models/d; $(LISTED)' docs/internals
 # Debian's npm conflicts with a Node.js from elsewhere, which has its own.
 PACKAGES += $(if $(shell command -v npm),,npm)
 
-.PHONY: help deps tools browser office terminal frameworks real pictures clang-tidy tidy build toolchain demo test sums bounds conformance-real conformance-random kill robust bench fmt lint fuzz install wheel deb deb-test clean
+.PHONY: help deps tools browser office terminal frameworks real pictures clang-tidy tidy build toolchain demo test sums bounds conformance-real conformance-random kill robust train bench fmt lint fuzz install wheel deb deb-test clean
 .DEFAULT_GOAL := help
 
 help:
@@ -36,6 +36,7 @@ help:
 	@echo "make wheel    the Python module for pip, in dist"
 	@echo "make sums     sums of up to a million numbers of one sign, for both architectures (some minutes)"
 	@echo "make bounds   random plans on target grid against the lower bound for any plan; PLANS=50   so many"
+	@echo "make train    transformers and random architectures learn as in PyTorch; ARCHITECTURES=10   so many"
 	@echo "make deb      Debian packages, in build/deb          make deb-test  install them in a bare system and use them"
 	@echo "make fuzz     libFuzzer on every reader, with sanitizers; SECONDS_EACH=60, or RUNS=1000000"
 
@@ -91,6 +92,12 @@ sums: toolchain
 PLANS ?= 50
 bounds: toolchain
 	/usr/bin/python3 tests/flow/lower_bounds.py $(BUILD) --plans 0:$(PLANS)
+
+# Training next to PyTorch: transformers in default formats, and architectures drawn anew each time; a short form of both is in `make test`.
+ARCHITECTURES ?= 10
+train: toolchain
+	/usr/bin/python3 tests/flow/train_transformers.py $(BUILD) --steps 50 --golden 200
+	/usr/bin/python3 tests/flow/train_random.py $(BUILD) --count $(ARCHITECTURES)
 
 # Killed tools leave no half images, killed runs no mixed reports; a short form is in `make test`.
 KILLS ?= 100

@@ -8,6 +8,7 @@
 #include <buda/autograd/schedule.hpp>
 #include <buda/base/text.hpp>
 #include <buda/io/json.hpp>
+#include <buda/io/log_file.hpp>
 #include <buda/tensor/tensor.hpp>
 #include <buda/tensor/tensor_file.hpp>
 
@@ -15,6 +16,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <memory>
 #include <optional>
 
 namespace buda::trainer {
@@ -52,11 +54,14 @@ class Trainer {
     if (!o_.resume.empty()) BUDA_TRY(resume(training(), host_.seed, o_.resume, host_));
     const std::int64_t all = o_.epochs * per_epoch_;
     last_ = o_.steps > 0 ? o_.steps : all;
+    if (!o_.log.empty()) {
+      BUDA_ASSIGN(log_, io::create_log(host_.fs(), o_.log));
+    }
     begun_ = Clock::now();
     first_ = training().steps_done();
     while (training().steps_done() < last_) BUDA_TRY(next());
     BUDA_TRY(write_checkpoint(training(), host_.seed, output_path(o_), host_));
-    if (!o_.log.empty()) BUDA_TRY(host_.fs().write(o_.log, log_, host_.write_mode));
+    if (log_ != nullptr) BUDA_TRY(log_->commit());
     const double seconds = std::chrono::duration<double>(Clock::now() - begun_).count();
     host_.log(
         0, cat(training().steps_done() - first_, " steps in ", digits(seconds, "%.1f"), " s; ", output_path(o_), " holds the parameters"));
@@ -87,7 +92,8 @@ class Trainer {
     if (!std::isfinite(step.loss)) return not_finite(t, epoch, step.loss, inputs, before);
     epoch_loss_ += step.loss;
     ++epoch_steps_;
-    log(cat("{\"step\": ", t, ", \"epoch\": ", epoch + 1, ", \"loss\": ", to_text(step.loss), ", \"rate\": ", to_text(rate), "}\n"));
+    BUDA_TRY(
+        log(cat("{\"step\": ", t, ", \"epoch\": ", epoch + 1, ", \"loss\": ", to_text(step.loss), ", \"rate\": ", to_text(rate), "}\n")));
     host_.progress(cat("training, loss ", digits(step.loss, "%.4f")), static_cast<std::size_t>(t), static_cast<std::size_t>(last_));
     if (o_.checkpoint_every > 0 && t % o_.checkpoint_every == 0 && t < last_)
       BUDA_TRY(write_checkpoint(training(), host_.seed, output_path(o_), host_));
@@ -102,8 +108,8 @@ class Trainer {
       BUDA_ASSIGN(const Validation v, validate());
       text += cat("; validation: loss ", digits(v.loss, "%.4f"));
       if (v.accuracy) text += cat(", accuracy ", digits(100 * *v.accuracy, "%.2f"), " %");
-      log(cat("{\"step\": ", training().steps_done(), ", \"epoch\": ", epoch + 1, ", \"validation_loss\": ", to_text(v.loss),
-              v.accuracy ? cat(", \"accuracy\": ", to_text(*v.accuracy)) : "", "}\n"));
+      BUDA_TRY(log(cat("{\"step\": ", training().steps_done(), ", \"epoch\": ", epoch + 1, ", \"validation_loss\": ", to_text(v.loss),
+                       v.accuracy ? cat(", \"accuracy\": ", to_text(*v.accuracy)) : "", "}\n")));
     }
     host_.log(0, text);
     return success();
@@ -162,8 +168,9 @@ class Trainer {
     return d;
   }
 
-  void log(std::string line) {
-    if (!o_.log.empty()) log_ += line;
+  Result<void> log(const std::string& line) {
+    if (log_ == nullptr) return success();
+    return log_->write(line);
   }
 
   const Options& o_;
@@ -176,7 +183,7 @@ class Trainer {
   std::vector<std::int64_t> order_;
   double epoch_loss_ = 0;
   std::int64_t epoch_steps_ = 0;
-  std::string log_;
+  std::unique_ptr<io::OutputFile> log_;  // null: none is asked for
   Clock::time_point begun_;
 };
 

@@ -9,12 +9,11 @@ import json
 import os
 import pathlib
 import re
-import struct
 import subprocess
 import sys
 import tempfile
 
-MASK = (1 << 64) - 1
+from training_tools import order, safetensors
 
 
 def run(command, folder, tools):
@@ -47,26 +46,6 @@ def interrupted(digits, folder, tools):
     assert whole[9:] == rest, "a resumed run has other losses"
 
 
-def order(rows, seed, epoch):
-    """As the trainer draws it."""
-    state = (seed * 0x9E3779B97F4A7C15 + epoch) & MASK
-    out = list(range(rows))
-    for i in range(rows, 1, -1):
-        state = (state + 0x9E3779B97F4A7C15) & MASK
-        z = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & MASK
-        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
-        j = ((z ^ (z >> 31)) * i) >> 64
-        out[i - 1], out[j] = out[j], out[i - 1]
-    return out
-
-
-def safetensors(path, numpy):
-    raw = path.read_bytes()
-    size = struct.unpack("<Q", raw[:8])[0]
-    return {name: numpy.frombuffer(raw[8 + size + e["data_offsets"][0]:8 + size + e["data_offsets"][1]], "<f4").reshape(e["shape"])
-            for name, e in json.loads(raw[8:8 + size]).items() if name != "__metadata__" and e["dtype"] == "F32"}
-
-
 def next_to_pytorch(digits, folder, tools):
     try:
         import numpy
@@ -81,7 +60,7 @@ def next_to_pytorch(digits, folder, tools):
             f"trainer cpu.train.graph.json --threads 1 --inputs {digits}/digits.train.images.npz --targets {digits}/digits.train.labels.npz "
             f"--steps {steps} --log cpu.jsonl", folder, tools)
         ours = [json.loads(line)["loss"] for line in (folder / "cpu.jsonl").read_text().splitlines()]
-        first = safetensors(folder / "cpu.train.graph.safetensors", numpy)
+        first = safetensors(folder / "cpu.train.graph.safetensors")
         names = [f"{layer}.{kind}" for layer in ("hidden1", "hidden2", "logits") for kind in ("weight", "bias")]
         p = [torch.tensor(first[name].copy(), requires_grad=True) for name in names]
         images = torch.from_numpy(numpy.load(digits / "digits.train.images.npz")["image"])

@@ -1,6 +1,7 @@
 // The real and the in-memory file system, processes, temporary folders.
 #include <buda/io/checksum.hpp>
 #include <buda/io/file_system.hpp>
+#include <buda/io/log_file.hpp>
 #include <buda/io/mapped_memory.hpp>
 #include <buda/io/memory_file_system.hpp>
 #include <buda/io/process.hpp>
@@ -168,6 +169,20 @@ TEST_F(RealFiles, RemembersWhatWasRead) {
   ASSERT_TRUE(fs_->write(path("a"), ""));
   static_cast<void>(fs_->read(path("a")));
   EXPECT_EQ(fs_->files_read(), std::set<std::string>{path("a")});
+}
+
+TEST_F(RealFiles, ALogGrowsInItsPlace) {
+  const std::string name = path("l.jsonl");
+  ASSERT_TRUE(fs_->write(name, "of an earlier run"));
+  auto log = create_log(*fs_, name);
+  ASSERT_TRUE(log);
+  ASSERT_TRUE((*log)->write("one\n"));
+  EXPECT_EQ(fs_->read(name)->view(), "one\n");
+  ASSERT_TRUE((*log)->write("two\n"));
+  ASSERT_TRUE((*log)->commit());
+  EXPECT_EQ(fs_->read(name)->view(), "one\ntwo\n");
+  EXPECT_FALSE(create_log(*fs_, name)) << "it was read";
+  EXPECT_FALSE(create_log(*fs_, path("no/l.jsonl")));
 }
 
 TEST_F(RealFiles, TemporaryFoldersGoAwayWithTheirContent) {
