@@ -18,12 +18,13 @@ REAL_PACKAGES := $(shell sed -n '1,/^## Real models/d; $(LISTED)' docs/internals
 # Debian's npm conflicts with a Node.js from elsewhere, which has its own.
 PACKAGES += $(if $(shell command -v npm),,npm)
 
-.PHONY: help deps tools browser office terminal frameworks real pictures clang-tidy tidy build toolchain demo test sums bounds conformance-real conformance-random kill robust train bench fmt lint fuzz install wheel deb deb-test clean
+.PHONY: help long deps tools browser office terminal frameworks real pictures clang-tidy tidy build toolchain demo test sums bounds conformance-real conformance-random kill robust train bench fmt lint fuzz install wheel deb deb-test clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo     install, build, compile two models of digits, run them, show what they did"
 	@echo "make test     install, build, run all tests           make test TESTS='-L fast'   the fast ones"
+	@echo "make long     the tests that take minutes each        make long PART=models    those of one part (.ci/run --parts)"
 	@echo "make toolchain  build the tools and plugins only"
 	@echo "make build    build into $(BUILD)                 make deps    install the Debian packages"
 	@echo "make bench    run the benchmarks                      make fmt     format the sources"
@@ -83,6 +84,11 @@ pictures:
 test: build browser office terminal frameworks pictures
 	@echo "== testing"
 	cd $(BUILD) && ctest --output-on-failure -j $(JOBS) $(TESTS)
+
+# The tests that `make test` leaves out for their length; PART: those of one label, as CI takes turns with them.
+PART ?=
+long: build browser frameworks
+	cd $(BUILD) && ctest -C Long --no-tests=error --output-on-failure -j $(JOBS) -L '^long\.$(PART)'
 
 # Sums that a destination register of 16 bits would lose; a short form is in `make test`.
 sums: toolchain

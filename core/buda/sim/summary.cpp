@@ -78,19 +78,19 @@ std::uint32_t last_action(const ActionLog& log) {
 // kernels, inputs and outputs that one which takes most of the chain, and of its cores the one that does. What happens there between two of
 // its actions happens for every input.
 void keep_full_pipeline(const Machine& m, std::vector<Link>& chain) {
-  using Entity = std::pair<bool, std::uint32_t>;
+  using KernelOrStream = std::pair<bool, std::uint32_t>;  // whether it is a kernel, and its number
   auto longest = [](const auto& times) {
     return std::max_element(times.begin(), times.end(), [](const auto& x, const auto& y) { return x.second < y.second; })->first;
   };
-  auto entity_of = [](const Link& link) { return Entity(link.action->kind == Action::Kind::step, link.action->entity); };
-  std::map<std::string, std::map<Entity, Ticks>> times;
+  auto entity_of = [](const Link& link) { return KernelOrStream(link.action->kind == Action::Kind::step, link.action->entity); };
+  std::map<std::string, std::map<KernelOrStream, Ticks>> times;
   std::map<std::string, Ticks> sums;
   for (const Link& link : chain) {
     const std::string of = group_of(m, *link.action);
     times[of][entity_of(link)] += link.time + link.after;
     sums[of] += link.time + link.after;
   }
-  const Entity most = longest(times[longest(sums)]);
+  const KernelOrStream most = longest(times[longest(sums)]);
   auto is_most = [&](const Link& link) { return entity_of(link) == most; };
   chain.erase(chain.begin(), std::find_if(chain.begin(), chain.end(), is_most));
   // The first of its actions in time is the end of the part.
