@@ -108,8 +108,8 @@ train: toolchain
 # Killed tools leave no half images, killed runs no mixed reports; a short form is in `make test`.
 KILLS ?= 100
 kill: toolchain
-	/usr/bin/python3 tests/robustness/kill.py --build $(BUILD) --model share/examples/digits/digits.onnx --kills $(KILLS)
-	/usr/bin/python3 tests/robustness/kill_report.py --build $(BUILD) --model share/examples/digits/digits.onnx --inputs share/examples/digits/digits.images.npz --kills $(KILLS)
+	/usr/bin/python3 tests/robustness/kill.py $(OF_DIGITS) --kills $(KILLS)
+	/usr/bin/python3 tests/robustness/kill_report.py $(OF_DIGITS) --kills $(KILLS)
 
 # What robustness.*_small does little of in `make test`.
 OF_DIGITS := --build $(BUILD) --model share/examples/digits/digits.onnx --inputs share/examples/digits/digits.images.npz

@@ -129,7 +129,7 @@ def main():
     for path in sorted(files):
         check_file(root, path, problems)
     check_codes(root, sorted(files), problems)
-    allowed = {"CMakeLists.txt", "CMakePresets.json", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "apps", "build", "core", "docs", "plugins",
+    allowed = {"CMakeLists.txt", "CMakePresets.json", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", "Makefile", "README.md", "apps", "build", "core", "docs", "plugins",
                "schemas", "share", "tests", "CMakeUserPresets.json"}
     for entry in sorted(root.iterdir()):
         if not entry.name.startswith(".") and entry.name not in allowed:

@@ -110,6 +110,12 @@ done
 "$work/embedding/build/embed" "$prefix" "$digits/digits.onnx" "$digits/digits.images.npz" embedded.tti 2> /dev/null
 "$work/embedding-runtime/build/serve" "$prefix" golden embedded.tti "$digits/digits.images.npz" served.npz
 buda run embedded.tti --inputs "$digits/digits.images.npz" --expect served.npz --max-error 0 -q
+# Without CMake, by pkg-config.
+PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --print-errors --exists "openbuda = $(buda --version | sed -n '1s/.* //p')"
+# shellcheck disable=SC2046 # words on purpose
+"$compiler" -std=c++20 "$prefix/share/buda/examples/embedding/embed.cpp" $(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs openbuda) -o by-pkg-config
+LD_LIBRARY_PATH=$prefix/lib ./by-pkg-config "$prefix" "$digits/digits.onnx" "$digits/digits.images.npz" embedded-again.tti 2> /dev/null
+cmp embedded.tti embedded-again.tti
 # Further plugins and boards touch no test of the tools: they pass beside all of these. (The decomposition replaces relu, which shows.)
 for kind in frontend target; do "$cmake" --install "$work/$kind/build" --prefix "$prefix" > /dev/null; done
 sed 's/^name: .*/name: n9000/' "$prefix/share/buda/devices/n150.yaml" > "$prefix/share/buda/devices/n9000.yaml"

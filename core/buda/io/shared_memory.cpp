@@ -73,6 +73,8 @@ Result<std::unique_ptr<SharedMemory>> SharedMemory::open(const std::string& name
   std::unique_ptr<SharedMemory> out(new SharedMemory(name, fd, false));
   struct stat facts = {};
   if (fstat(fd, &facts) != 0) return cannot(name, cat("cannot be opened: ", error_text(errno)));
+  if (facts.st_uid != ::geteuid()) return cannot(name, cat("belongs to user ", facts.st_uid, ", and is not used"));
+  if ((facts.st_mode & (S_IRWXG | S_IRWXO)) != 0) return cannot(name, "is open to other users, and is not used");
   if (facts.st_size > 0) BUDA_TRY(out->map(static_cast<std::size_t>(facts.st_size)));
   return out;
 }

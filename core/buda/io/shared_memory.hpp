@@ -19,7 +19,7 @@ class SharedMemory {
   // All bytes are zero. IO040: the name is none, or in use by a process that lives: its claim 0 is held. What a dead one has left is
   // replaced.
   static Result<std::unique_ptr<SharedMemory>> create(const std::string& name, std::size_t size);
-  // Nothing where there is none of this name (yet). IO040: it cannot be opened.
+  // Nothing where there is none of this name (yet). IO040: it cannot be opened; it is another user's, or open to others.
   static Result<std::unique_ptr<SharedMemory>> open(const std::string& name);
   ~SharedMemory();
   SharedMemory(const SharedMemory&) = delete;

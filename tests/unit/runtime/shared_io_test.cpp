@@ -7,6 +7,9 @@
 
 #include <gmock/gmock.h>
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <chrono>
 
@@ -112,6 +115,21 @@ TEST_F(SharedIoTest, OtherMemoryIsRefused) {
   auto valid = io::SharedMemory::open(name_);
   std::copy_n((*valid)->data(), 64, (*other)->data());
   EXPECT_FALSE(SharedIo::attach(name, IoRole::both, 0ms));
+}
+
+TEST_F(SharedIoTest, MemoryOfOthersIsRefused) {
+  const int fd = shm_open(("/" + name_).c_str(), O_RDWR, 0);
+  ASSERT_GE(fd, 0);
+  ASSERT_EQ(fchmod(fd, 0660), 0);
+  EXPECT_THAT(error_of(SharedIo::attach(name_, IoRole::push, 0ms)),
+              HasSubstr("IO040: shared memory '" + name_ + "' is open to other users, and is not used"));
+  ASSERT_EQ(fchmod(fd, 0600), 0);
+  EXPECT_TRUE(SharedIo::attach(name_, IoRole::push, 0ms));
+  if (geteuid() == 0) {
+    ASSERT_EQ(fchown(fd, 1, 1), 0);
+    EXPECT_THAT(error_of(SharedIo::attach(name_, IoRole::pop, 0ms)), HasSubstr("belongs to user 1, and is not used"));
+  }
+  ::close(fd);
 }
 
 }  // namespace
