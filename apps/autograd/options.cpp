@@ -14,10 +14,15 @@ void declare(cli::OptionSet& set, Options& o) {
   set.path("output", o.output, "FILE",
            "the graph of a step; default: the graph's name with .train.graph.json, in the current folder; - is standard output")
       .also("-o");
-  set.text(
-      "loss", o.loss, "LOSS",
-      "what is minimised: cross_entropy[:label_smoothing=X], mse, or a graph file with the inputs prediction and target and one output");
-  set.text("optimizer", o.optimizer, "NAME[:KEY=X,...]", "sgd:lr,decay,momentum,nesterov, adam or adamw:lr,decay,beta1,beta2,epsilon");
+  set.text("loss", o.loss, "LOSS",
+           "what is minimised: cross_entropy[:label_smoothing=X], nll, mse, l1, smooth_l1[:beta=X], huber[:delta=X], bce, "
+           "bce_with_logits[:pos_weight=X], kl_div[:batchmean=1], or a graph file with the inputs prediction and target and one output");
+  set.text("optimizer", o.optimizer, "NAME[:KEY=X,...]",
+           "sgd:lr,decay,momentum,nesterov; adam or adamw:lr,decay,beta1,beta2,epsilon; adagrad:lr,decay,epsilon,lr_decay,initial; "
+           "rmsprop:lr,decay,momentum,epsilon,alpha,centered; lamb:lr,decay,beta1,beta2,epsilon,correction,least_ratio,most_ratio; "
+           "lars:lr,decay,momentum,epsilon,coefficient");
+  set.real("clip-norm", o.clip_norm, "X", "scale all gradients so that their norm is at most X; 0: do not").at_least(0);
+  set.real("clip-value", o.clip_value, "X", "clip the elements of gradients to -X to X; 0: do not").at_least(0);
   set.choice("update", o.update, {"pairs", "plain"},
              "how parameters and moments are kept: pairs: as two values whose sum they are, so that 16-bit formats learn from small steps; "
              "plain: as one");

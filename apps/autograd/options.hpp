@@ -13,9 +13,10 @@ struct Options {
   std::string loss = "cross_entropy";
   std::string optimizer = "sgd:lr=0.01";
   std::string update = "pairs";
-  std::string prediction;  // empty: the only output
-  std::string trainable;   // empty: all parameters
-  std::string frozen;      // empty: none
+  double clip_norm = 0, clip_value = 0;  // 0: none
+  std::string prediction;                // empty: the only output
+  std::string trainable;                 // empty: all parameters
+  std::string frozen;                    // empty: none
   bool initialize = false;
 };
 

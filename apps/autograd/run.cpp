@@ -20,6 +20,8 @@ Result<autograd::StepOptions> step_options(const Options& o, cli::ToolHost& host
   }
   BUDA_ASSIGN(out.optimizer, autograd::parse_optimizer(o.optimizer));
   out.update = o.update == "plain" ? autograd::Update::plain : autograd::Update::pairs;
+  out.clip_norm = o.clip_norm;
+  out.clip_value = o.clip_value;
   out.prediction = o.prediction;
   out.trainable = o.trainable;
   out.frozen = o.frozen;
@@ -33,7 +35,7 @@ void report(const autograd::TrainingStep& step, cli::ToolHost& host) {
   host.log(0, cat(step.parameters.size(), " parameters of ", elements, " elements are trained, ", step.state_elements,
                   " elements of state; ", step.saved_elements, " elements of the forward phase are kept for the backward phase"));
   if (!step.logits.empty())
-    host.log(0, cat("the cross entropy is computed from '", step.logits, "', of which the prediction is the softmax"));
+    host.log(0, cat("the loss is computed from '", step.logits, "', of which the prediction is a softmax or sigmoid"));
   for (const std::string& name : step.unused) {
     Diagnostic d = warning("AG020", {}, cat("the loss does not depend on parameter '", name, "', which stays as it is"));
     d.node = name;

@@ -43,17 +43,26 @@ std::vector<std::int64_t> integers(const Tensor& tensor) {
   return {wide.as<std::int64_t>().begin(), wide.as<std::int64_t>().end()};
 }
 
-// Numbers of classes as vectors, in the model's shape but for the first size.
-Result<Tensor> one_hot(const Tensor& classes, std::int64_t depth, const std::string& option) {
+// As PyTorch's losses have it.
+constexpr std::int64_t kIgnored = -100;
+
+// Numbers of classes as vectors, in the model's shape but for the first size. Those that are ignored are zeros, and the others count for as
+// much more, so that the mean over the first `rows` is one over those that count.
+Result<Tensor> one_hot(const Tensor& classes, std::int64_t depth, const std::string& option, std::size_t rows) {
   std::vector<float> out(classes.size() * static_cast<std::size_t>(depth), 0);
   const std::vector<std::int64_t> numbers = integers(classes);
   const std::size_t per_row = numbers.size() / static_cast<std::size_t>(std::max<std::int64_t>(classes.shape()[0], 1));
+  const std::size_t all = per_row * rows;
+  const auto ignored = std::count(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(all), kIgnored);
+  const auto counted = static_cast<double>(all) - static_cast<double>(ignored);
+  const float one = counted == 0 ? 0 : static_cast<float>(static_cast<double>(all) / counted);
   for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (numbers[i] == kIgnored) continue;
     if (numbers[i] < 0 || numbers[i] >= depth)
       return input_error("TR002", {},
                          cat("option --", option, ": row ", i / std::max<std::size_t>(per_row, 1), " has class ", numbers[i],
-                             "; the model has the classes 0 to ", depth - 1));
-    out[i * static_cast<std::size_t>(depth) + static_cast<std::size_t>(numbers[i])] = 1;
+                             "; the model has the classes 0 to ", depth - 1, ", and ", kIgnored, " counts for nothing"));
+    out[i * static_cast<std::size_t>(depth) + static_cast<std::size_t>(numbers[i])] = one;
   }
   std::vector<std::int64_t> dims = classes.shape().dims();
   dims.push_back(depth);
@@ -91,7 +100,8 @@ Result<void> Data::add(const std::vector<const Port*>& ports, const std::vector<
   Failure failure;
   for (const auto& [name, tensor] : given) {
     if (std::find(wanted.begin(), wanted.end(), name) != wanted.end()) continue;
-    Diagnostic d = input_error("TR001", {}, cat("option --", option, ": the model does not take '", name, "'; it takes ", join(texts, ", ")));
+    Diagnostic d =
+        input_error("TR001", {}, cat("option --", option, ": the model does not take '", name, "'; it takes ", join(texts, ", ")));
     if (auto near = nearest_word(name, wanted)) d.hint = cat("did you mean '", *near, "'?");
     failure.add(std::move(d));
   }
@@ -132,7 +142,7 @@ Result<Data::Column> Data::column(const Port& port, Tensor tensor, const std::st
     return input_error(
         "TR002", {},
         cat("option --", option, ": the elements for ", text_of(port), " are ", dtype_name(tensor.dtype()), "; convert them first"));
-  if (classes) BUDA_TRY(one_hot(tensor, port.shape[port.shape.rank() - 1], option));
+  if (classes) BUDA_TRY(one_hot(tensor, port.shape[port.shape.rank() - 1], option, static_cast<std::size_t>(tensor.shape()[0])));
   return Column{&port, std::move(tensor), classes};
 }
 
@@ -149,7 +159,7 @@ Result<NamedTensors> Data::batch(std::span<const std::int64_t> rows) const {
     shape[0] = size;
     BUDA_ASSIGN(Tensor part, Tensor::from_bytes(c.tensor.dtype(), shape, io::Bytes(std::move(taken))));
     if (c.holds_classes) {
-      BUDA_ASSIGN(part, one_hot(part, c.port->shape[c.port->shape.rank() - 1], "targets"));
+      BUDA_ASSIGN(part, one_hot(part, c.port->shape[c.port->shape.rank() - 1], "targets", rows.size()));
     }
     BUDA_ASSIGN(part, runtime::with_dtype(*c.port, part));
     out.emplace(c.port->tensor->name, std::move(part));

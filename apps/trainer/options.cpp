@@ -27,7 +27,8 @@ void declare(cli::OptionSet& set, Options& o) {
   set.integer("steps", o.steps, "N", "end after that many steps in all; 0: after the epochs").at_least(0);
   set.flag("shuffle", o.shuffle, "draw the order of samples anew in each epoch, with the seed of --seed");
   set.text("schedule", o.schedule, "NAME[:KEY=X,...]",
-           "factor of the learning rate: constant, linear:to, cosine:to or step:every,factor; each with warmup");
+           "factor of the learning rate: constant, linear:to, cosine:to, polynomial:to,power, step:every,factor or exponential:factor; "
+           "each with warmup");
   set.integer("checkpoint-every", o.checkpoint_every, "N", "write the checkpoint after every N steps, too; 0: only at the end").at_least(0);
   set.path("resume", o.resume, "FILE", "go on from this checkpoint, to the same bits as without the interruption");
   set.path("log", o.log, "FILE", "write one JSON object per line: step, epoch, loss and rate of each step, and results of validation");

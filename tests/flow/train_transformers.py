@@ -21,7 +21,7 @@ except ImportError:
 from training_tools import Tools, order
 
 VOCABULARY, LENGTH, ROWS, BATCH = 64, 16, 256, 8
-MASKED = 1
+MASKED, IGNORED = 1, -100
 
 
 def sequences(rng):
@@ -39,7 +39,7 @@ def bert_data(rng):
     ends = rng.integers(LENGTH // 2, LENGTH + 1, ROWS)
     mask = (numpy.arange(LENGTH)[None, :] < ends[:, None]).astype(numpy.float32)
     hidden = rng.random((ROWS, LENGTH)) < 0.3
-    return {"ids": numpy.where(hidden, MASKED, words), "types": (numpy.arange(LENGTH)[None, :] >= ends[:, None] // 2).astype(numpy.int64), "mask": mask}, words
+    return {"ids": numpy.where(hidden, MASKED, words), "types": (numpy.arange(LENGTH)[None, :] >= ends[:, None] // 2).astype(numpy.int64), "mask": mask}, numpy.where(hidden, words, IGNORED)
 
 
 def gpt_data(rng):

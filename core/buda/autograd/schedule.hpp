@@ -8,12 +8,14 @@
 
 namespace buda::autograd {
 
-// constant; linear and cosine: from 1 to `to` over all steps; step: times `factor` after every `every` steps.
-enum class ScheduleKind : std::uint8_t { constant, linear, cosine, step };
+// constant; linear and cosine: from 1 to `to` over all steps, polynomial likewise with the power `power` of what is left; step: times
+// `factor` after every `every` steps; exponential: times `factor` after each.
+enum class ScheduleKind : std::uint8_t { constant, linear, cosine, polynomial, step, exponential };
 
 struct Schedule {
   ScheduleKind kind = ScheduleKind::constant;
   double to = 0;
+  double power = 1;
   double every = 1, factor = 0.1;
   double warmup = 0;  // of any kind: steps in which the rate rises from near 0
 

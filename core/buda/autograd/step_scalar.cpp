@@ -20,12 +20,14 @@ struct Form {
   std::vector<Member> members;
 };
 
-const std::array<Form, 4>& forms() {
-  static const std::array<Form, 4> all = {
+const std::array<Form, 6>& forms() {
+  static const std::array<Form, 6> all = {
       {{ScalarKind::rate, "rate", {{"lr", &StepScalar::lr}}},
        {ScalarKind::decay, "decay", {{"lr", &StepScalar::lr}, {"decay", &StepScalar::decay}}},
        {ScalarKind::adam_rate, "adam_rate", {{"lr", &StepScalar::lr}, {"beta1", &StepScalar::beta1}, {"beta2", &StepScalar::beta2}}},
-       {ScalarKind::adam_epsilon, "adam_epsilon", {{"epsilon", &StepScalar::epsilon}, {"beta2", &StepScalar::beta2}}}}};
+       {ScalarKind::adam_epsilon, "adam_epsilon", {{"epsilon", &StepScalar::epsilon}, {"beta2", &StepScalar::beta2}}},
+       {ScalarKind::adam_correction, "adam_correction", {{"beta1", &StepScalar::beta1}, {"beta2", &StepScalar::beta2}}},
+       {ScalarKind::falling_rate, "falling_rate", {{"lr", &StepScalar::lr}, {"lr_decay", &StepScalar::lr_decay}}}}};
   return all;
 }
 
@@ -43,6 +45,10 @@ double StepScalar::value(std::int64_t t, double factor) const {
       return lr * factor * std::sqrt(corrected(beta2, t)) / corrected(beta1, t);
     case ScalarKind::adam_epsilon:
       return epsilon * std::sqrt(corrected(beta2, t));
+    case ScalarKind::adam_correction:
+      return std::sqrt(corrected(beta2, t)) / corrected(beta1, t);
+    case ScalarKind::falling_rate:
+      return lr * factor / (1 + static_cast<double>(t - 1) * lr_decay);
   }
   return 0;
 }

@@ -1,6 +1,7 @@
 // Forward, loss, gradients and update in one graph.
 #include <buda/autograd/training_step.hpp>
 
+#include <buda/autograd/clip_gradients.hpp>
 #include <buda/autograd/differentiate.hpp>
 #include <buda/autograd/initialize.hpp>
 #include <buda/autograd/splice.hpp>
@@ -34,7 +35,7 @@ constexpr const char* kDontFuse = "dont_fuse";
 
 class StepBuilder {
  public:
-  StepBuilder(Graph graph, const StepOptions& options) : graph_(std::move(graph)), o_(options) {}
+  StepBuilder(Graph graph, const StepOptions& options) : graph_(std::move(graph)), o_(options), loss_(options.loss) {}
 
   Result<TrainingStep> run() {
     if (graph_.level != graph::Level::tensor)
@@ -48,7 +49,10 @@ class StepBuilder {
     BUDA_ASSIGN(const NodeId output, add_loss(prediction));
     if (o_.decompose) BUDA_TRY(decompose_for_gradients(graph_, wanted(), o_.decompose));
     const ValueRef loss = graph_.node(output).inputs()[0].source;
-    BUDA_ASSIGN(const std::vector<ValueRef> gradients, add_gradients(loss));
+    BUDA_ASSIGN(std::vector<ValueRef> gradients, add_gradients(loss));
+    const std::size_t clipping = graph_.id_bound();
+    BUDA_TRY(clip_gradients(graph_, output, gradients, {o_.clip_norm, o_.clip_value}));
+    tag_phase(clipping, graph::kPhaseOptimizer);
     BUDA_TRY(add_updates(gradients));
     BUDA_TRY(ops::check(graph_));
     out_.graph = std::move(graph_);
@@ -115,19 +119,22 @@ class StepBuilder {
 
   // ---- the loss
 
-  // A cross entropy is computed from what its softmax was given: the logarithm of the sum then cancels what may overflow.
-  ValueRef before_softmax(ValueRef value) {
+  // A cross entropy is computed from what its softmax (or sigmoid) was given: the logarithm of the sum then cancels what may overflow.
+  ValueRef before_probabilities(ValueRef value) {
     const Node& n = graph_.node(value.node);
-    if (n.op() != "softmax") return value;
-    const auto rank = static_cast<std::int64_t>(n.outputs[0].shape.rank());
-    const auto dim = n.attrs.find("dim");
-    if (dim == n.attrs.end() || (dim->second != graph::Attr(rank - 1) && dim->second != graph::Attr(std::int64_t{-1}))) return value;
+    if (n.op().empty() || n.op() != op_before(loss_.kind)) return value;
+    if (n.op() == "softmax") {
+      const auto rank = static_cast<std::int64_t>(n.outputs[0].shape.rank());
+      const auto dim = n.attrs.find("dim");
+      if (dim == n.attrs.end() || (dim->second != graph::Attr(rank - 1) && dim->second != graph::Attr(std::int64_t{-1}))) return value;
+    }
+    loss_.kind = of_input(loss_.kind);
     out_.logits = graph_.node(n.inputs()[0].source.node).name();
     return n.inputs()[0].source;
   }
 
   Result<Graph> loss_of(const ValueType& prediction) {
-    if (!o_.loss_from_file) return loss_graph(o_.loss, prediction);
+    if (!o_.loss_from_file) return loss_graph(loss_, prediction);
     Graph part = *o_.loss_from_file;
     BUDA_TRY(ops::infer_types(part));
     BUDA_TRY(ops::check(part));
@@ -143,7 +150,7 @@ class StepBuilder {
 
   // Gives the output node.
   Result<NodeId> add_loss(ValueRef prediction) {
-    if (!o_.loss_from_file && o_.loss.kind == LossKind::cross_entropy) prediction = before_softmax(prediction);
+    if (!o_.loss_from_file) prediction = before_probabilities(prediction);
     BUDA_ASSIGN(const Graph part, loss_of(*graph_.type(prediction)));
     std::vector<ValueRef> inputs{prediction};
     for (std::size_t i = 1; i < part.inputs().size(); ++i) {
@@ -300,6 +307,7 @@ class StepBuilder {
 
   Graph graph_;
   const StepOptions& o_;
+  Loss loss_;
   TrainingStep out_;
   std::vector<NodeId> trained_;
   std::size_t forward_ = 0;  // ids below are the model's

@@ -23,6 +23,8 @@ struct StepOptions {
   std::optional<graph::Graph> loss_from_file;  // instead of `loss`: from (prediction, target) to one output
   Optimizer optimizer;
   Update update = Update::pairs;
+  double clip_norm = 0;                          // gradients are scaled so that the norm of all of them is at most this; 0: not
+  double clip_value = 0;                         // elements of gradients are clipped to this magnitude first; 0: not
   std::string prediction;                        // output that the loss compares; empty: the only one
   std::string trainable;                         // regular expression that the names of trainable parameters contain; empty: all
   std::string frozen;                            // and of parameters that stay as they are; empty: none

@@ -12,14 +12,20 @@
 
 namespace buda::autograd {
 
-enum class OptimizerKind : std::uint8_t { sgd, adam, adamw };
+enum class OptimizerKind : std::uint8_t { sgd, adam, adamw, adagrad, rmsprop, lamb, lars };
 
+// Which numbers an optimizer has, and what they are without being given, is in the table of update.cpp.
 struct Optimizer {
   OptimizerKind kind = OptimizerKind::sgd;
   double lr = 0.01;
-  double decay = 0;                                   // of weights: of sgd and adam times the parameter added to its gradient
-  double momentum = 0, nesterov = 0;                  // of sgd
-  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  // of adam and adamw
+  double decay = 0;  // of weights: times the parameter added to its gradient; of adamw and lamb to the step
+  double momentum = 0, nesterov = 0;
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
+  double correction = 0;                    // of lamb: moments are corrected as adam's
+  double alpha = 0.99, centered = 0;        // of rmsprop: how much of the mean square stays; of its deviation from the mean
+  double lr_decay = 0, initial = 0;         // of adagrad: the rate falls as 1 / (1 + t lr_decay); what its sum begins with
+  double coefficient = 0.02;                // of lars
+  double least_ratio = 0, most_ratio = 10;  // of lamb: limits of the ratio of norms
 };
 
 // "sgd:lr=0.1,momentum=0.9". AG010, AG011.

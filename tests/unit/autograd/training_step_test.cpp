@@ -123,6 +123,26 @@ TEST(TrainingStep, LossFromAGraphAndFrozenParameters) {
   EXPECT_EQ(step->graph.node(step->graph.find("b")).kind(), graph::NodeKind::parameter);
 }
 
+// Gradients of the step that the case of SGD above begins with: all of them have a norm of more than 1.
+TEST(TrainingStep, ClippedGradients) {
+  StepOptions options;
+  options.loss.kind = LossKind::mse;
+  options.optimizer = *parse_optimizer("sgd:lr=1");
+  const auto moved = [&] {
+    const std::vector<double> after = trained(linear({0.5F, -0.25F}, 1, true), options, f32({3, 1}, {1, 0, 2}), 1);
+    return std::hypot(after[1] - 0.5, after[2] + 0.25, after[3] - 0.1);
+  };
+  const double whole = moved();
+  EXPECT_GT(whole, 1);
+  options.clip_norm = 0.5;
+  EXPECT_NEAR(moved(), 0.5, 1e-5);
+  options.clip_norm = 100;
+  EXPECT_NEAR(moved(), whole, 1e-5);
+  options.clip_norm = 0;
+  options.clip_value = 0.125;
+  EXPECT_NEAR(moved(), 0.125 * std::sqrt(3), 1e-5);
+}
+
 TEST(TrainingStep, StoredStatisticsStay) {
   ops::Builder b("net");
   auto x = b.input("x", {3, 2});
@@ -168,7 +188,7 @@ TEST(TrainingStep, Refusals) {
 
 TEST(Spec, NamesAndNumbers) {
   const auto message = [](const auto& result) { return result.failure().diagnostics().front().message; };
-  EXPECT_EQ(message(parse_optimizer("sdg")), "option --optimizer: 'sdg' is not one of adam, adamw, sgd");
+  EXPECT_EQ(message(parse_optimizer("sdg")), "option --optimizer: 'sdg' is not one of adagrad, adam, adamw, lamb, lars, rmsprop, sgd");
   EXPECT_EQ(parse_optimizer("sdg").failure().diagnostics().front().hint, "did you mean 'sgd'?");
   EXPECT_EQ(message(parse_optimizer("adam:lr=1,momentum=1")),
             "option --optimizer: 'adam' has no key 'momentum'; its keys are lr, decay, beta1, beta2, epsilon");
@@ -178,8 +198,9 @@ TEST(Spec, NamesAndNumbers) {
 }
 
 TEST(Scalars, TextsAreRead) {
-  for (ScalarKind kind : {ScalarKind::rate, ScalarKind::decay, ScalarKind::adam_rate, ScalarKind::adam_epsilon}) {
-    const StepScalar scalar{kind, 0.1, 0.01, 0.9, 0.999, 1e-8};
+  for (ScalarKind kind : {ScalarKind::rate, ScalarKind::decay, ScalarKind::adam_rate, ScalarKind::adam_epsilon, ScalarKind::adam_correction,
+                          ScalarKind::falling_rate}) {
+    const StepScalar scalar{kind, 0.1, 0.01, 0.9, 0.999, 1e-8, 0.02};
     auto read = parse_step_scalar(scalar.text());
     ASSERT_TRUE(read) << scalar.text();
     EXPECT_EQ(read->value(7, 0.5), scalar.value(7, 0.5));
@@ -193,7 +214,9 @@ TEST(Schedules, Factors) {
   EXPECT_DOUBLE_EQ(parse_schedule("cosine")->at(11, 11), 0);
   EXPECT_DOUBLE_EQ(parse_schedule("step:every=3,factor=0.5")->at(7, 10), 0.25);
   EXPECT_DOUBLE_EQ(parse_schedule("constant:warmup=3")->at(2, 10), 0.5);
-  EXPECT_FALSE(parse_schedule("exponential"));
+  EXPECT_DOUBLE_EQ(parse_schedule("polynomial:to=0.5,power=2")->at(6, 11), 0.625);
+  EXPECT_DOUBLE_EQ(parse_schedule("exponential:factor=0.5")->at(4, 10), 0.125);
+  EXPECT_FALSE(parse_schedule("geometric"));
 }
 
 }  // namespace
