@@ -7,6 +7,7 @@ Each case is a small graph whose terms are all positive. It is compiled with def
 (mode bits) and in the default mode (exact), and is compared with float64. --long: up to 10^6 terms, which takes some minutes. Ends with 77 without NumPy.
 """
 import argparse
+import itertools
 import json
 import pathlib
 import re
@@ -22,6 +23,9 @@ except ImportError:
 
 SHORT = [1009]
 LONG = [10, 31, 100, 1009, 4096, 10007, 65536, 1000000]
+# Where the leading bits, the tiles or the terms of a window divide badly.
+ODD_INNER = [64, 257, 521, 2053, 4099, 7919, 9001, 12007, 20011, 40009]
+ODD_WINDOWS = [5, 7, 8, 11, 13, 17, 23, 29]
 # Of the root mean square of all outputs, with what the inputs lose; and of each output without.
 LARGEST_ERROR = 0.01
 
@@ -59,8 +63,14 @@ class Case:
         return self.compute(*(rounded(x).astype(numpy.float64) for x in self.inputs.values()))
 
 
-def pooled(side):
-    return lambda x: x.reshape(1, 2, 2, side, 2, side).mean((3, 5))
+def product(n):
+    return Case(f"product-{n}", [(7, n), (n, 9)], "matmul", {}, lambda a, b: a @ b)
+
+
+def pool(side, channels, windows):
+    attrs = {"kernel": [side, side], "stride": [side, side]}
+    return Case(f"pool-{channels}x{windows}x{side}", [(1, channels, windows * side, windows * side)], "avg_pool2d", attrs,
+                lambda x: x.reshape(1, channels, windows, side, windows, side).mean((3, 5)))
 
 
 def softmax(x):
@@ -85,7 +95,7 @@ def cases(terms):
         yield Case(f"sum-both-{n}", [(half, half)], "reduce_sum", {"dims": [0, 1]}, lambda x: x.sum((0, 1), keepdims=True))
         yield Case(f"mean-{n}", [(3, n)], "reduce_avg", {"dims": [1]}, lambda x: x.mean(1, keepdims=True))
         if n <= 65536:
-            yield Case(f"product-{n}", [(7, n), (n, 9)], "matmul", {}, lambda a, b: a @ b)
+            yield product(n)
         if n <= 10007:
             yield Case(f"batch-{n}", [(3, 4, n), (3, n, 5)], "matmul", {}, lambda a, b: a @ b)
         if n <= 4096:
@@ -95,10 +105,19 @@ def cases(terms):
             yield Case(f"convolution-{n}", [(1, channels, 7, 6), (4, channels, 3, 3)], "conv2d", {}, convolution)
             yield Case(f"global-pool-{n}", [(1, 3, half, half)], "avg_pool2d", {"kernel": [half, half]}, lambda x: x.mean((2, 3), keepdims=True))
         if n <= 1009:
-            pool = {"kernel": [half, half], "stride": [half, half]}
             yield Case(f"slices-{n}", [(n, 4, 6)], "reduce_sum", {"dims": [0]}, lambda x: x.sum(0, keepdims=True))
             yield Case(f"running-{n}", [(3, n)], "cumsum", {"dim": 1}, lambda x: x.cumsum(1))
-            yield Case(f"pool-{n}", [(1, 2, 2 * half, 2 * half)], "avg_pool2d", pool, pooled(half))
+            yield pool(half, 2, 2)
+
+
+def odd_cases():
+    for n in ODD_INNER:
+        yield product(n)
+        if n <= 12007:
+            yield Case(f"batch-{n}", [(3, 4, n), (3, n, 5)], "matmul", {}, lambda a, b: a @ b)
+    for side in ODD_WINDOWS:
+        yield pool(side, 2, 2)
+        yield pool(side, 5, 3)
 
 
 class Failures:
@@ -140,7 +159,7 @@ def main():
     args = parser.parse_args()
     failures = Failures()
     with tempfile.TemporaryDirectory() as folder:
-        for case in cases(LONG if args.long else SHORT):
+        for case in itertools.chain(cases(LONG), odd_cases()) if args.long else cases(SHORT):
             for device in args.device or ["n150", "e150"]:
                 if not re.search(args.only, case.name):
                     continue

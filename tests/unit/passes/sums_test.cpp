@@ -2,6 +2,7 @@
 #include "values.hpp"
 
 #include <buda/graph/sum_roundings.hpp>
+#include <buda/ops/linear_algebra/sparse.hpp>
 #include <buda/passes/formats/accumulation_error.hpp>
 #include <buda/passes/formats/constant_signs.hpp>
 #include <buda/passes/formats/format_facts.hpp>
@@ -151,6 +152,9 @@ TEST(ValueSigns, OfRowsWithoutTheirMean) {
   auto x = b.input("x", {64, 1024});
   auto centred = b.subtract(x, wide(mean_of("unknown", x)));
   auto scaled = b.multiply(centred, wide(b.input("scale", {64, 32})));
+  // A factor of one tile for all of a row's, as constants that are all alike are stored.
+  auto ones = Edge(b.constant(filled({32, 32}, 1.0f / 1024)), {Tm::broadcast(TmDim::r, 32)});
+  b.output("y7", mean_of("stored_once", b.subtract(x, wide(b.matmul(x, ones)))));
   b.output("y0", mean_of("again", b.add(scaled, b.parameter("shift", varied({64, 1024})))));
   b.output("y1", mean_of("squares", b.op("square", {centred})));
   b.output("y2", mean_of("gated", b.multiply(scaled, b.op("sigmoid", {scaled}))));
@@ -163,7 +167,7 @@ TEST(ValueSigns, OfRowsWithoutTheirMean) {
   const ValueSigns signs(graph, device_nodes(graph));
   auto coherence = [&](const char* name) { return signs.sum_of(graph.node(graph.find(name)), graph::MathFidelity::hifi3)->coherence; };
   for (const char* name : {"unknown", "squares", "gated", "of_two", "columns", "cut"}) EXPECT_EQ(coherence(name), 1) << name;
-  for (const char* name : {"again", "turned"}) EXPECT_LT(coherence(name), 0.1) << name;
+  for (const char* name : {"again", "turned", "stored_once"}) EXPECT_LT(coherence(name), 0.1) << name;
 }
 
 TEST(SplitSums, AddedNumberIsTheBias) {
@@ -216,12 +220,38 @@ TEST(SplitSums, OfProducts) {
 TEST(SplitSums, OfSmallResultsBySteps) {
   for (std::int64_t batch : {1, 3})
     for (std::int64_t rows : {32, 96})
-      for (std::int64_t tiles : {4, 9, 71}) {
+      for (std::int64_t tiles : {2, 4, 9, 71, 313}) {
         Builder b("g", graph::Level::device);
         b.output("y", b.matmul(b.input("x", {batch, rows, 32 * tiles}), b.input("w", {batch, 32 * tiles, 64})));
         Graph graph = finished(b);
         EXPECT_GT(split(graph), 0u) << tiles;
         EXPECT_EQ(count_of(graph, "depthwise"), 0u);
+      }
+}
+
+// Pools: terms that a selection picks, each result's with a factor.
+TEST(SplitSums, OfPickedTermsBySteps) {
+  for (bool same : {true, false})
+    for (std::int64_t terms : {16, 36, 49, 169})
+      for (std::int64_t results : {5, 45}) {
+        std::vector<std::int32_t> picks;
+        std::vector<float> factors;
+        for (std::int64_t term = 0; term < terms; ++term)
+          for (std::int64_t result = 0; result < results; ++result) {
+            picks.push_back(static_cast<std::int32_t>((term * 7 + result) % 256 + 1));
+            factors.push_back((same || result != 1 ? 1.0f : 2.0f) / static_cast<float>(terms));
+          }
+        Builder b("g", graph::Level::device);
+        auto matrix = b.constant(Tensor(Shape{terms, results}, std::move(picks))),
+             weights = b.constant(Tensor(Shape{terms, results}, factors));
+        b.output("y", b.op("matmul", {matrix, b.exp(b.input("x", {256, 64})), weights}, {{"identity", true}, {"slices", std::int64_t{1}}}));
+        Graph graph = finished(b);
+        EXPECT_GT(split(graph), 0u) << terms;
+        EXPECT_EQ(count_of(graph, "depthwise"), 0u);
+        bool has_factors = false;
+        for (NodeId id : graph.topological_order())
+          has_factors |= ops::is_sparse_product(graph.node(id)) && graph.node(id).inputs().size() > 2;
+        EXPECT_EQ(has_factors, !same) << "what all have in common is left to the sums";
       }
 }
 

@@ -40,6 +40,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -54,8 +55,12 @@ constexpr std::int64_t kSide = graph::kTileSide;
 constexpr std::int64_t last_terms(bool along_c) { return along_c ? kTermsOfStep : kTermsOfStep / 2; }
 // Numbers that one of the next stage is made of, at most: a few steps, each of which rounds. For the last stage twice as many.
 constexpr std::int64_t kTermsOfColumn = 32;
-// Tiles of a part of a product: few where there are few in all.
+// Tiles of a part of a product at most. Of results that are put in order a part has one tile, up to so many parts: what it rounds off does
+// not count then, and ordering is what they pay for anyway.
 constexpr std::int64_t kTilesOfPart = 4;
+constexpr std::int64_t kPartsOfOneTile = 512;
+// Members of the last sum, whose rounding nothing averages: of fewer numbers the leading bits add up to one that holds them.
+constexpr std::int64_t kMaxLastMembers = 12;
 // Tiles of a result whose parts are put in order at most; of larger ones they are added up one after the other, so many at a time.
 constexpr std::int64_t kMaxOrderedTiles = 64;
 constexpr std::int64_t kAddedAtOnce = 16;
@@ -275,11 +280,13 @@ Tensor order_of_members(std::int64_t batches, std::int64_t of_batch, std::int64_
   return Tensor(Shape{batches * sums * tile_rows, kSide * kTermsOfStep}, std::move(picks));
 }
 
-// As many for each stage: errors of all stages but the last are averaged.
+// Of the next stage: few of the last one, as many for each of the others, whose errors are averaged.
 std::int64_t members_of_sum(std::int64_t members) {
+  if (members <= kMaxLastMembers) return members;
   std::int64_t stages = 1;
-  for (std::int64_t most = kTermsOfStep; most < members; most *= kTermsOfStep) ++stages;
-  return static_cast<std::int64_t>(std::ceil(std::pow(static_cast<double>(members), 1.0 / static_cast<double>(stages)) - 1e-9));
+  for (std::int64_t most = kTermsOfStep * kMaxLastMembers; most < members; most *= kTermsOfStep) ++stages;
+  const double sums = static_cast<double>(members) / static_cast<double>(kMaxLastMembers);
+  return static_cast<std::int64_t>(std::ceil(std::pow(sums, 1.0 / static_cast<double>(stages)) - 1e-9));
 }
 
 // Tile by tile, one after the other: a step has one term, and each rounds.
@@ -307,28 +314,53 @@ NodeId sum_tile_by_tile(Splitter& s, Edge x, std::int64_t group, const AttrMap& 
   }
 }
 
-// By steps that add up what lies in one group, and round once.
-NodeId sum_by_steps(Splitter& s, Edge x, std::int64_t group, const AttrMap& packs) {
-  const Shape from = s.shape(x);
-  const std::int64_t batches = from[1] / group, tile_rows = from[2] / kSide, length = kSide * kTermsOfStep;
+// Row i adds up columns 16 i to 16 i + 15.
+std::vector<float> blocks_of_steps(float factor) {
+  constexpr std::int64_t length = kSide * kTermsOfStep;
   std::vector<float> blocks(static_cast<std::size_t>(kSide * length), 0.0f);
-  for (std::int64_t i = 0; i < kSide; ++i) std::fill_n(blocks.begin() + i * length + i * kTermsOfStep, kTermsOfStep, 1.0f);
-  if (from[1] > 1) x.tms.push_back(Tm::vstack(from[1]));
-  for (;;) {
-    const std::int64_t sums = ceil_div(group, members_of_sum(group)), at_once = ceil_div(group, sums), slices = batches * sums * tile_rows;
-    const Edge picks = s.constant("order", order_of_members(batches, group, at_once, tile_rows));
-    const Edge ordered(s.op("ordered", "matmul", {picks, x}, {{"identity", true}, {"slices", slices}}, {from[0], slices, length, from[3]}));
-    const Edge ones = repeated(s.constant("blocks", Shape{1, 1, kSide, length}, blocks), TmDim::z, slices);
-    const bool is_last = sums == 1 && tile_rows == 1;
-    const NodeId added = s.op("added", "matmul", {ones, ordered}, is_last ? packs : AttrMap{}, {from[0], slices, kSide, from[3]});
-    if (is_last) return added;
-    x = Edge(added);
-    if (sums == 1) {
-      x.tms.push_back(Tm::vstack(tile_rows));
-      return s.op("joined", "nop", {x}, packs, {from[0], batches, from[2], from[3]});
-    }
-    x.tms.push_back(Tm::vstack(slices));
-    group = sums;
+  for (std::int64_t i = 0; i < kSide; ++i) std::fill_n(blocks.begin() + i * length + i * kTermsOfStep, kTermsOfStep, factor);
+  return blocks;
+}
+
+// What steps of 16 add up: each result's members follow each other. First the rows of the first sum, and so on.
+struct InOrder {
+  Edge members;
+  std::int64_t sums = 1;  // of each batch
+  std::int64_t batches = 1;
+};
+
+// Of slices that lie below one another, `group` for each batch.
+InOrder in_order(Splitter& s, const Edge& x, std::int64_t batches, std::int64_t group, std::int64_t tile_rows) {
+  const Shape from = s.shape(x);
+  const std::int64_t sums = ceil_div(group, members_of_sum(group)), slices = batches * sums * tile_rows;
+  const Edge picks = s.constant("order", order_of_members(batches, group, ceil_div(group, sums), tile_rows));
+  return {Edge(s.op("ordered", "matmul", {picks, x}, {{"identity", true}, {"slices", slices}},
+                    {from[0], slices, kSide * kTermsOfStep, from[3]})),
+          sums, batches};
+}
+
+// Of the first and of the last stage.
+struct Factors {
+  float first = 1, last = 1;
+};
+
+// By steps that add up what lies in one group, and round once. The matrix unit rounds halves of a positive sum up twice, of a negative one
+// up and down: all stages but the last have negative sums.
+NodeId sum_by_steps(Splitter& s, InOrder x, std::int64_t tile_rows, Factors factors, const AttrMap& packs) {
+  bool is_negative = false;
+  for (bool is_first = true;; is_first = false) {
+    Shape shape = s.shape(x.members);
+    shape[2] = kSide;
+    const bool is_last = x.sums == 1, changes_sign = is_negative == is_last;
+    const float factor = (is_first ? factors.first : 1.0f) * (is_last ? factors.last : 1.0f);
+    std::vector<float> blocks = blocks_of_steps(changes_sign ? -factor : factor);
+    const Edge ones = repeated(s.constant("blocks", Shape{1, 1, kSide, kSide * kTermsOfStep}, std::move(blocks)), TmDim::z, shape[1]);
+    is_negative = is_negative != changes_sign;
+    Edge added(s.op("added", "matmul", {ones, x.members}, is_last && tile_rows == 1 ? packs : AttrMap{}, shape));
+    if (is_last && tile_rows == 1) return added.source.node;
+    added.tms.push_back(Tm::vstack(is_last ? tile_rows : shape[1]));
+    if (is_last) return s.op("joined", "nop", {added}, packs, {shape[0], x.batches, tile_rows * kSide, shape[3]});
+    x = in_order(s, added, x.batches, x.sums, tile_rows);
   }
 }
 
@@ -339,7 +371,11 @@ bool are_few(const Shape& result) { return result[0] == 1 && result[1] * result[
 NodeId sum_of_slices(Splitter& s, const Edge& x, std::int64_t group, const AttrMap& packs) {
   Shape result = s.shape(x);
   result[1] /= group;
-  return are_few(result) ? sum_by_steps(s, x, group, packs) : sum_tile_by_tile(s, x, group, packs);
+  if (!are_few(result)) return sum_tile_by_tile(s, x, group, packs);
+  Edge slices = x;
+  if (group * result[1] > 1) slices.tms.push_back(Tm::vstack(group * result[1]));
+  const std::int64_t tile_rows = result[2] / kSide;
+  return sum_by_steps(s, in_order(s, slices, result[1], group, tile_rows), tile_rows, {}, packs);
 }
 
 bool flag(const AttrMap& attrs, const char* name) {
@@ -358,7 +394,7 @@ void split_product(Splitter& s, const Node& n) {
   const Edge a = n.inputs()[0], b = n.inputs()[1];
   const Shape result = n.outputs[0].shape;
   const std::int64_t added = slices_added(n), tiles = s.shape(a)[3] / kSide;
-  const std::int64_t of_part = are_few(result) ? std::clamp<std::int64_t>(tiles / (4 * kTilesOfPart), 1, kTilesOfPart)
+  const std::int64_t of_part = are_few(result) ? std::clamp<std::int64_t>(tiles / kPartsOfOneTile, 1, kTilesOfPart)
                                                : (tiles <= 8 * kTilesOfPart ? kTilesOfPart / 2 : kTilesOfPart);
   const std::int64_t parts = added > 1 ? 1 : parts_of(tiles, of_part);
   AttrMap packs;
@@ -390,6 +426,50 @@ Tensor with_rows(const Tensor& t, std::int64_t rows) {
   return Tensor(Shape{rows, t.shape()[1]}, std::move(numbers));
 }
 
+// The factor of all terms, where they have one. Terms without are moved, and so keep all of their bits.
+std::optional<float> common_factor(const Tensor& picks, const Tensor& factors) {
+  std::optional<float> common;
+  for (std::size_t i = 0; i < picks.size(); ++i) {
+    if (picks.as<std::int32_t>()[i] == 0) continue;
+    const float factor = factors.as<float>()[i];
+    if (factor == 0 || common.value_or(factor) != factor) return std::nullopt;
+    common = factor;
+  }
+  return common;
+}
+
+// Of a matrix with a row for each term: the terms of a result follow each other, 16 for each sum.
+template <class T>
+Tensor terms_in_order(const Tensor& rows, std::int64_t sums, std::int64_t tile_rows) {
+  const std::int64_t terms = rows.shape()[0], width = rows.shape()[1], at_once = ceil_div(terms, sums);
+  std::vector<T> out;
+  for (std::int64_t sum = 0; sum < sums; ++sum)
+    for (std::int64_t row = 0; row < tile_rows * kSide; ++row)
+      for (std::int64_t m = 0; m < kTermsOfStep; ++m) {
+        const std::int64_t term = sum * at_once + m;
+        const bool is_there = m < at_once && term < terms && row < width;
+        out.push_back(is_there ? rows.as<T>()[static_cast<std::size_t>(term * width + row)] : T{});
+      }
+  return Tensor(Shape{sums * tile_rows, kSide * kTermsOfStep}, std::move(out));
+}
+
+// A selection can put its terms in order at once: nothing is rounded before steps add them up.
+NodeId sum_of_ordered_terms(Splitter& s, std::vector<Edge> inputs, const Tensor& picks, const Tensor* factors, const Shape& result,
+                            const AttrMap& packs) {
+  const std::int64_t tile_rows = result[2] / kSide, sums = ceil_div(picks.shape()[0], kTermsOfStep), slices = sums * tile_rows;
+  inputs[0] = s.constant("order", terms_in_order<std::int32_t>(picks, sums, tile_rows));
+  Factors ends;
+  if (const auto common = factors != nullptr ? common_factor(picks, *factors) : std::nullopt) {
+    std::tie(ends.first, ends.last) = two_factors(*common);
+    inputs.pop_back();
+  } else if (factors != nullptr) {
+    inputs[2] = s.constant("factors", terms_in_order<float>(*factors, sums, tile_rows));
+  }
+  const Edge members(s.op("ordered", "matmul", std::move(inputs), {{"identity", true}, {"slices", slices}},
+                          {result[0], slices, kSide * kTermsOfStep, result[3]}));
+  return sum_by_steps(s, {members, sums, 1}, tile_rows, ends, packs);
+}
+
 // Of a matrix for one slice, a row for each term: the terms dealt out to several slices, which are added up.
 void split_selection(Splitter& s, const Graph& graph, const Node& n, std::int64_t terms) {
   const std::int64_t slices = ceil_div(terms, kTermsOfSlice);
@@ -397,13 +477,14 @@ void split_selection(Splitter& s, const Graph& graph, const Node& n, std::int64_
   for (const auto& [name, value] : n.attrs)
     if (!moves.contains(name)) packs[name] = value;
   std::vector<Edge> inputs = n.inputs();
-  for (std::size_t i : {std::size_t{0}, std::size_t{2}}) {
-    if (i >= inputs.size() || slices * kTermsOfSlice == terms) continue;
-    const Tensor& t = graph.node(inputs[i].source.node).value->tensor;
-    inputs[i] = s.constant(i == 0 ? "picks" : "factors",
-                           i == 0 ? with_rows<std::int32_t>(t, slices * kTermsOfSlice) : with_rows<float>(t, slices * kTermsOfSlice));
-  }
+  const auto constant = [&](std::size_t i) { return i < inputs.size() ? &graph.node(inputs[i].source.node).value->tensor : nullptr; };
+  const Tensor *picks = constant(0), *factors = constant(2);
   Shape shape = n.outputs[0].shape;
+  if (are_few(shape)) return s.replace_by(sum_of_ordered_terms(s, std::move(inputs), *picks, factors, shape, packs));
+  if (slices * kTermsOfSlice != terms) {
+    inputs[0] = s.constant("picks", with_rows<std::int32_t>(*picks, slices * kTermsOfSlice));
+    if (factors != nullptr) inputs[2] = s.constant("factors", with_rows<float>(*factors, slices * kTermsOfSlice));
+  }
   shape[1] *= slices;
   const Edge picked(s.op("parts", "matmul", std::move(inputs), std::move(moves), std::move(shape)));
   s.replace_by(sum_of_slices(s, picked, slices, packs));
@@ -456,7 +537,7 @@ How how_to_split(const Graph& graph, const Node& n) {
   const std::int64_t tiles = a->shape[3] / kSide;
   if (n.inputs().size() == 2 && slices_added(n) == 1 && equal_factors(graph, n)) return tiles > 1 ? How::equal_factors : How::not_at_all;
   if (n.inputs().size() > 2 && n.outputs[0].shape[3] > kMaxUnitColumns) return How::not_at_all;
-  return tiles >= (are_few(n.outputs[0].shape) ? 1 : 2) * kTilesOfPart || slices_added(n) > 4 ? How::product : How::not_at_all;
+  return tiles >= (are_few(n.outputs[0].shape) ? 2 : 2 * kTilesOfPart) || slices_added(n) > 4 ? How::product : How::not_at_all;
 }
 
 Result<PassReport> split_sums(Graph& graph, PassContext& context) {

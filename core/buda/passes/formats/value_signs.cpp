@@ -81,8 +81,11 @@ bool subtracts_mean(const graph::Graph& graph, const Node& n, bool of_rows) {
   const auto factor = only_factor(constant.value->tensor);
   // A factor of 16 bits is up to 0.4 % off.
   constexpr double kRounded = 0.01;
-  const auto terms = static_cast<double>(constant.value->tensor.shape()[of_rows ? 0 : 1]);
-  return factor && std::abs(static_cast<double>(*factor) * terms - 1) < kRounded;
+  const graph::TmDim inner = of_rows ? graph::TmDim::r : graph::TmDim::c;
+  std::int64_t terms = constant.value->tensor.shape()[of_rows ? 0 : 1];
+  for (const Tm& tm : factors.tms)
+    if (tm.kind == TmKind::broadcast && tm.dim == inner) terms *= tm.factor;
+  return factor && std::abs(static_cast<double>(*factor) * static_cast<double>(terms) - 1) < kRounded;
 }
 
 // The two operands of a product as a sum sees them.
