@@ -78,6 +78,19 @@ TEST(L1, CountsWhatGoesRoundBeforeTheEpoch) {
   EXPECT_EQ(l1_usage(op, links, board("n150")).used - without, 240 / 2 * kF16);  // two rows load half each
 }
 
+// A selection's activations: the queue itself, and what its pipe makes of it.
+TEST(L1, CountsQueuesThatAreLoadedAsTheyAre) {
+  Op op = matmul();
+  op.attributes.identity = true;
+  op.grid = {1, 1};
+  op.inputs.resize(3);
+  Links links;
+  links.inputs.resize(3);
+  const std::uint64_t without = l1_usage(op, links, board("n150")).used;
+  links.inputs[1].prologue = true;
+  EXPECT_EQ(l1_usage(op, links, board("n150")).used - without, static_cast<std::uint64_t>(input_order(op, 1).tiles()) * kF16);
+}
+
 TEST(L1, AnOverlayBeyondTheDefaultIsTakenFromTheOperands) {
   Op op = unary();
   std::uint64_t usual = l1_usage(op, {}, board("n150")).used;

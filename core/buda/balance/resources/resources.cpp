@@ -283,7 +283,10 @@ Usage l1_usage(const Op& op, const Links& links, const device::DeviceDescriptor&
     const bool prologue = i < links.inputs.size() && links.inputs[i].prologue;
     add(cat("input ", i, ": ", tiles_text(b.size, tile), prologue ? ", held for the whole epoch" : ""), as_count(b.bytes()));
     if (order.cores_per_destination() > 1) add(cat("relay of input ", i), as_count(tiling::staging_tiles(b.size, b.clear, tile) * tile));
-    if (prologue && order.axis == MulticastAxis::column && op.grid.rows > 1)
+    // Such a queue lies in L1 beside the buffer that its pipe fills; a part of it for each destination, or fewer.
+    const bool as_in_queue = prologue && netlist::operand_use(op, fused, i).operand->preload == ops::Preload::as_in_queue;
+    if (as_in_queue) add(cat("queue of input ", i, " as it is"), as_count(order.tiles() * tile));
+    if (prologue && !as_in_queue && order.axis == MulticastAxis::column && op.grid.rows > 1)
       add(cat("prologue of input ", i), as_count(ceil_div<std::int64_t>(order.tiles(), op.grid.rows) * tile));
   }
   const tiling::OutputBuffer output = output_of(op, device);

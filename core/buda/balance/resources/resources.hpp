@@ -8,7 +8,8 @@
 //   output       buf_size_mb mblocks
 //   intermediate partial results that leave the destination register, where they do not share the output's memory
 //   relay        for an input that a row or column of cores shares: the buffer of the core that sends it on
-//   prologue     for matmul in1 held in L1: the part of it that this core loads from DRAM before it goes round the column
+//   prologue     for matmul in1 held in L1: the part of it that this core loads from DRAM before it goes round the column; for inputs that
+//                are loaded as they lie in their queue: that part of the queue
 //   headers      of tiles, for each size of tiles but the first: of the op's own tiles, or of all on the chip where they are known
 //   overlay      what the stream program needs beyond the default blob
 #pragma once
