@@ -82,8 +82,14 @@ Result<std::optional<Trial>> try_rules(const TrialSetting& setting, const std::v
   BUDA_ASSIGN(auto model, compiled_model(std::move(*placed), setting.device, setting.graph.name));
   out.ops = ops_of_nodes(out.report);
   const auto kept = keep_ops ? kept_results(out.graph, out.ops) : std::map<std::string, std::int64_t>();
-  BUDA_ASSIGN(out.run, run_on_bits(model, setting.device, inputs, kept, quiet));
+  BUDA_ASSIGN(out.run, run_on_golden(model, setting.device, arith::Mode::bits, inputs, kept, quiet));
   BUDA_ASSIGN(out.score, score_outputs(expected, out.run.outputs, floor));
+  if (out.score.holds) {
+    // Whoever runs the image does so in mode exact first, whose sums come in another order.
+    BUDA_ASSIGN(const GoldenRun exact, run_on_golden(model, setting.device, arith::Mode::exact, inputs, {}, quiet));
+    BUDA_ASSIGN(Score score, score_outputs(expected, exact.outputs, floor));
+    if (!score.holds || score.loss > out.score.loss) out.score = std::move(score);
+  }
   if (!out.score.holds && kind == TrialKind::other) return std::optional<Trial>(std::move(out));
   auto cycles = simulated_cycles(std::move(model), setting.device, inputs, quiet);
   if (!cycles) {

@@ -1,7 +1,7 @@
 // One compilation on trial: with some rules of mixed precision more, placed, and run on the calibration's inputs.
 #pragma once
 
-#include <buda/compiler/accuracy/bits_run.hpp>
+#include <buda/compiler/accuracy/golden_run.hpp>
 #include <buda/compiler/accuracy/score.hpp>
 #include <buda/compiler/balancer_options.hpp>
 #include <buda/compiler/optimizer_options.hpp>
@@ -37,7 +37,7 @@ struct Trial {
   netlist::Netlist netlist;
   std::map<std::string, std::string> ops;  // of the netlist, by the node that each was
   balance::PlacementReport report;
-  BitsRun run;
+  GoldenRun run;
   Score score;
   std::int64_t cycles = 0;  // simulated, of all inputs; 0 where the score does not hold and nobody asked
 };

@@ -1,6 +1,7 @@
-// What a compiled model gives on the arithmetic of a Tensix core, bit by bit, on the host.
+// What a compiled model gives in a mode of target golden: with the arithmetic of a Tensix core, bit by bit, or as exact as its formats are.
 #pragma once
 
+#include <buda/arith/precision.hpp>
 #include <buda/device/descriptor.hpp>
 #include <buda/diag/result.hpp>
 #include <buda/io/host.hpp>
@@ -13,13 +14,13 @@
 
 namespace buda::compiler {
 
-struct BitsRun {
+struct GoldenRun {
   NamedTensors outputs;
   NamedTensors ops;  // what ops made of the first inputs: (n, z, r, c)
 };
 
 // `kept`: of which ops the results are kept, and for how many inputs.
-Result<BitsRun> run_on_bits(runtime::Model model, const device::DeviceDescriptor& device, const NamedTensors& inputs,
-                            const std::map<std::string, std::int64_t>& kept, Host& host);
+Result<GoldenRun> run_on_golden(runtime::Model model, const device::DeviceDescriptor& device, arith::Mode mode, const NamedTensors& inputs,
+                                const std::map<std::string, std::int64_t>& kept, Host& host);
 
 }  // namespace buda::compiler

@@ -1,5 +1,5 @@
 // The functional device as a target of its own, so that no plugin is needed.
-#include <buda/compiler/accuracy/bits_run.hpp>
+#include <buda/compiler/accuracy/golden_run.hpp>
 
 #include <buda/functional/device.hpp>
 #include <buda/runtime/batches.hpp>
@@ -14,13 +14,17 @@
 namespace buda::compiler {
 namespace {
 
-class BitsTarget final : public runtime::Target {
+class GoldenTarget final : public runtime::Target {
  public:
+  explicit GoldenTarget(arith::Mode mode) : mode_(mode) {}
   Result<std::unique_ptr<runtime::Device>> open(const runtime::Program& program, const device::DeviceDescriptor&, Host& host) override {
     functional::DeviceOptions options;
-    options.mode = arith::Mode::bits;
+    options.mode = mode_;
     return functional::make_device(program, options, host);
   }
+
+ private:
+  arith::Mode mode_;
 };
 
 class FirstResults final : public runtime::Observer {
@@ -52,13 +56,13 @@ class FirstResults final : public runtime::Observer {
 
 }  // namespace
 
-Result<BitsRun> run_on_bits(runtime::Model model, const device::DeviceDescriptor& device, const NamedTensors& inputs,
-                            const std::map<std::string, std::int64_t>& kept, Host& host) {
-  BitsTarget target;
+Result<GoldenRun> run_on_golden(runtime::Model model, const device::DeviceDescriptor& device, arith::Mode mode, const NamedTensors& inputs,
+                                const std::map<std::string, std::int64_t>& kept, Host& host) {
+  GoldenTarget target(mode);
   FirstResults results(kept);
   BUDA_ASSIGN(const auto session, runtime::Session::open(std::move(model), target, device, host));
   if (session->device() != nullptr && !kept.empty()) session->device()->observe(results);
-  BitsRun out;
+  GoldenRun out;
   BUDA_ASSIGN(out.outputs, session->run(inputs));
   BUDA_ASSIGN(out.ops, results.results());
   return out;
