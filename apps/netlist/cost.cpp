@@ -37,7 +37,7 @@ double entries_per_second(std::int64_t cycles, const device::DeviceDescriptor& d
 std::string op_line(const OpCost& c, std::size_t width) {
   const auto& op = *c.op;
   return cat("  ", padded(op.name, width), padded(std::string(netlist::op_type_name(op.type)), 14),
-             padded(cat(op.grid.rows, 'x', op.grid.cols), 7), padded(cat(whole(c.cycles.limiter())), 10), padded(c.limiter(), 10),
+             padded(cat(op.grid.rows, 'x', op.grid.cols), 7), padded(cat(whole(c.cycles.running())), 10), padded(c.limiter(), 10),
              "kernel ", padded(cat(whole(c.kernel.total)), 10), basis_text(c.kernel), '\n');
 }
 
@@ -54,7 +54,7 @@ std::string epoch_text(const EpochCost& e, std::size_t slowest, const device::De
   for (const balance::PathLoad& p : e.loads.paths) out += path_line(p);
   std::vector<const OpCost*> order;
   for (const OpCost& op : e.ops) order.push_back(&op);
-  std::stable_sort(order.begin(), order.end(), [](const OpCost* a, const OpCost* b) { return a->cycles.limiter() > b->cycles.limiter(); });
+  std::stable_sort(order.begin(), order.end(), [](const OpCost* a, const OpCost* b) { return a->cycles.running() > b->cycles.running(); });
   if (slowest > 0) order.resize(std::min(order.size(), slowest));
   std::size_t width = 0;
   for (const OpCost* op : order) width = std::max(width, op->op->name.size() + 2);
@@ -104,7 +104,7 @@ std::string epoch_json(const EpochCost& e, const device::DeviceDescriptor& devic
   for (const OpCost& c : e.ops) {
     Node op = Node::map();
     op.add("name", Node::string(c.op->name));
-    op.add("cycles", Node::integer(whole(c.cycles.limiter())));
+    op.add("cycles", Node::integer(whole(c.cycles.running())));
     op.add("limiter", Node::string(c.limiter()));
     op.add("kernel", Node::map({{"total", Node::integer(whole(c.kernel.total))},
                                 {"unpack", Node::integer(whole(c.kernel.unpack))},
@@ -127,6 +127,7 @@ std::string epoch_json(const EpochCost& e, const device::DeviceDescriptor& devic
   line.add("cycles", Node::integer(e.interval()));
   line.add("entries", Node::integer(std::max(e.graph->input_count, 1)));
   line.add("change", Node::integer(whole(e.change)));
+  line.add("hidden", Node::integer(whole(e.hidden)));
   line.add("all_cycles", Node::integer(e.cycles()));
   line.add("limiter", Node::string(e.limiter()));
   line.add("dram_bytes", Node::integer(whole(e.dram_bytes())));

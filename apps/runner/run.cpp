@@ -346,7 +346,10 @@ class Runner {  // wide because each kind of model, and each thing that a run ca
     tell(session.batches());
     tell(session.telemetry());
     if (session.device() != nullptr) summary_ = session.device()->summary();
-    if (summary_) summary_->rows = rows_of_run(session);
+    if (summary_) {
+      summary_->rows = rows_of_run(session);
+      summary_->padding = session.batches().rows > 0 ? session.batches().padded() : 0;
+    }
     return outputs;
   }
 

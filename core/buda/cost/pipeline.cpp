@@ -11,7 +11,7 @@ namespace {
 
 constexpr auto kParts = static_cast<std::int64_t>(kPipelineParts);
 // Inputs that are followed; the interval is that of the last ones. They are even: where buffers hold two inputs, these come in pairs.
-constexpr std::int64_t kInputs = 10, kLastInputs = 4;
+constexpr std::int64_t kInputs = kFollowedInputs, kLastInputs = 4;
 
 // Parts that make up so much, the last one whole.
 std::int64_t parts_of(double size) { return static_cast<std::int64_t>(std::ceil(size * static_cast<double>(kParts) - 1e-6)); }
@@ -20,10 +20,11 @@ std::int64_t parts_of(double size) { return static_cast<std::int64_t>(std::ceil(
 struct Actor {
   std::vector<double> done;  // when each part was
   double cycles = 0;         // of a part
-  double last() const { return done.empty() ? 0 : done.back(); }
+  double start = 0;          // before which it does nothing
+  double last() const { return done.empty() ? start : done.back(); }
   bool has(std::int64_t parts) const { return parts <= static_cast<std::int64_t>(done.size()); }
   bool is_complete() const { return static_cast<std::int64_t>(done.size()) == kParts * kInputs; }
-  void add(double start) { done.push_back(std::max(start, last()) + cycles); }
+  void add(double when) { done.push_back(std::max(when, last()) + cycles); }
 };
 
 // For each part of an input, how many parts of another actor must be done, counted from the same input on: negative for those before it.
@@ -103,7 +104,7 @@ class Pipeline {
         if (s.from != PipelineInput::kQueue) nodes_[s.from].readers.push_back(&s);
   }
 
-  PipelineTimes run() {
+  void run() {
     for (;;) {
       bool moved = false, complete = true;
       for (Node& node : nodes_) {
@@ -114,25 +115,40 @@ class Pipeline {
       // Where buffers are too small by this reckoning, one part goes on without room, as late as possible: what is before may only wait.
       if (!moved && !std::any_of(nodes_.rbegin(), nodes_.rend(), [this](Node& node) { return advance(node, false); })) break;
     }
+  }
+
+  PipelineTimes times() const {
     PipelineTimes out;
     for (const Node& node : nodes_) {
-      const auto& done = (node.is_written ? node.writer : node.kernel).done;
-      if (done.size() != static_cast<std::size_t>(kParts * kInputs)) continue;
-      const auto at = [&](std::int64_t input) { return done[static_cast<std::size_t>(kParts * input - 1)]; };
-      out.first = std::max(out.first, at(1));
-      out.interval = std::max(out.interval, (at(kInputs) - at(kInputs - kLastInputs)) / kLastInputs);
+      if (!last_of(node).is_complete()) continue;
+      out.first = std::max(out.first, end_of(node, 1));
+      out.interval = std::max(out.interval, (end_of(node, kInputs) - end_of(node, kInputs - kLastInputs)) / kLastInputs);
+    }
+    return out;
+  }
+
+  PipelineEnds ends(std::int64_t input) const {
+    PipelineEnds out;
+    for (const Node& node : nodes_) {
+      out.ops.push_back(last_of(node).is_complete() ? end_of(node, std::clamp<std::int64_t>(input, 1, kInputs)) : 0);
+      out.all = std::max(out.all, out.ops.back());
     }
     return out;
   }
 
  private:
+  static const Actor& last_of(const Node& node) { return node.is_written ? node.writer : node.kernel; }
+  static double end_of(const Node& node, std::int64_t input) { return last_of(node).done[static_cast<std::size_t>(kParts * input - 1)]; }
+
   void make(std::span<const PipelineOp> ops, std::size_t i) {
     const PipelineOp& op = ops[i];
     Node& node = nodes_[i];
     node.kernel.cycles = op.kernel / kParts;
+    node.kernel.start = node.writer.start = op.start + op.before;
     for (const PipelineInput& input : op.inputs) {
       Stream s;
       s.actor.cycles = input.transfer / kParts;
+      s.actor.start = op.start;
       s.from = input.from;
       s.latency = input.latency;
       const Blocks blocks(input.block);
@@ -195,7 +211,7 @@ class Pipeline {
     for (Stream& s : node.inputs)
       if (goes_on(s.actor, [&](double& start) {
             if (s.from != PipelineInput::kQueue && !is_there(s.actor, s.given, nodes_[s.from].kernel, 0, start)) return false;
-            return is_there(s.actor, s.freed, node.kernel, s.latency, start) || !room;
+            return is_there(s.actor, s.freed, node.kernel, s.from == PipelineInput::kQueue ? 0 : s.latency, start) || !room;
           }))
         return true;
     if (goes_on(node.kernel, [&](double& start) {
@@ -217,7 +233,16 @@ class Pipeline {
 
 PipelineTimes pipeline_times(std::span<const PipelineOp> ops) {
   if (ops.empty()) return {};
-  return Pipeline(ops).run();
+  Pipeline pipeline(ops);
+  pipeline.run();
+  return pipeline.times();
+}
+
+PipelineEnds pipeline_ends(std::span<const PipelineOp> ops, std::int64_t input) {
+  if (ops.empty()) return {};
+  Pipeline pipeline(ops);
+  pipeline.run();
+  return pipeline.ends(input);
 }
 
 }  // namespace buda::cost

@@ -14,37 +14,58 @@ namespace {
 using device::NocCoord;
 using pipes::NocAxis;
 
-// The links of one chip. A node has two outgoing ones in each network, to its right or left and down or up.
+using pipes::NocPort;
+
+struct Moved {
+  std::uint64_t bytes = 0, before = 0;
+};
+
+// What one input of an op moves over each link and port.
+using EdgeWays = std::map<std::size_t, std::uint64_t>;
+
+// The links of one chip, then the ports of its nodes, by pipes::link_number and port_number.
 class ChipLinks {
  public:
-  explicit ChipLinks(device::NocSize size) : size_(size), bytes_(static_cast<std::size_t>(size.x) * static_cast<std::size_t>(size.y) * 4) {}
+  explicit ChipLinks(device::NocSize size) : size_(size), moved_(pipes::link_and_port_count(size)) {}
 
   // Begins a message, or one multicast: a link counts once until the next begins.
   void begin() { route_.clear(); }
-  // The links from one node to another. O(hops).
+  // The links from one node to another, and the ports at both ends. O(hops).
   void add_route(std::int32_t noc, NocCoord at, NocCoord to) {
     if (!size_.contains(at) || !size_.contains(to)) return;
+    route_.push_back(pipes::port_number(noc, NocPort::output, at, size_));
     pipes::for_each_hop(noc, at, to, size_,
                         [&](NocAxis axis, NocCoord node) { route_.push_back(pipes::link_number(noc, axis, node, size_)); });
+    route_.push_back(pipes::port_number(noc, NocPort::input, to, size_));
   }
-  void load(std::uint64_t bytes) {
+  // `edge`: of what it also counts for; null where that does not matter.
+  void load(std::uint64_t bytes, bool before, EdgeWays* edge) {
     std::sort(route_.begin(), route_.end());
     route_.erase(std::unique(route_.begin(), route_.end()), route_.end());
-    for (std::size_t link : route_) bytes_[link] += bytes;
+    for (std::size_t link : route_) {
+      moved_[link].bytes += bytes;
+      if (before) moved_[link].before += bytes;
+      if (edge != nullptr) (*edge)[link] += bytes;
+    }
   }
 
-  void list(std::int32_t chip, std::vector<LinkLoad>& out) const {
+  void list(std::int32_t chip, Traffic& out) const {
     for (std::int32_t noc : {0, 1})
       for (std::int32_t x = 0; x < size_.x; ++x)
-        for (std::int32_t y = 0; y < size_.y; ++y)
+        for (std::int32_t y = 0; y < size_.y; ++y) {
+          const NocCoord node{x, y};
           for (NocAxis axis : {NocAxis::y, NocAxis::x})
-            if (const std::uint64_t n = bytes_[pipes::link_number(noc, axis, {x, y}, size_)]; n > 0)
-              out.push_back({chip, noc, {x, y}, pipes::neighbour(noc, axis, {x, y}, size_), n});
+            if (const Moved& m = moved_[pipes::link_number(noc, axis, node, size_)]; m.bytes > 0)
+              out.links.push_back({chip, noc, node, pipes::neighbour(noc, axis, node, size_), m.bytes, m.before});
+          for (NocPort port : {NocPort::output, NocPort::input})
+            if (const Moved& m = moved_[pipes::port_number(noc, port, node, size_)]; m.bytes > 0)
+              out.ports.push_back({chip, noc, node, port == NocPort::input, m.bytes, m.before});
+        }
   }
 
  private:
   device::NocSize size_;
-  std::vector<std::uint64_t> bytes_;
+  std::vector<Moved> moved_;
   std::vector<std::size_t> route_;
 };
 
@@ -60,9 +81,10 @@ class Loads {
 
   Traffic traffic() const {
     Traffic out;
-    for (const auto& [chip, links] : links_) links.list(chip, out.links);
+    for (const auto& [chip, links] : links_) links.list(chip, out);
     const auto rank = [](const LinkLoad& l) { return std::tuple(~l.bytes, l.chip, l.noc, l.from, l.to); };
     std::sort(out.links.begin(), out.links.end(), [&](const LinkLoad& a, const LinkLoad& b) { return rank(a) < rank(b); });
+    for (const auto& [edge, ways] : edges_) out.edges.push_back(busiest_of(edge.first, edge.second, ways));
     for (const auto& [key, load] : channels_) out.channels.push_back(load);
     for (const auto& [link, load] : ethernet_) out.ethernet.push_back({link, load.streams, load.bytes});
     for (const auto& [chips, load] : pcie_) out.pcie.push_back(load);
@@ -70,6 +92,20 @@ class Loads {
   }
 
  private:
+  EdgeLoad busiest_of(const std::string& op, std::int32_t operand, const EdgeWays& ways) const {
+    const std::size_t links = pipes::link_and_port_count(device_.noc) / 2;
+    EdgeLoad out{op, operand, 0, 0};
+    for (const auto& [number, bytes] : ways) (number < links ? out.link : out.port) = std::max(number < links ? out.link : out.port, bytes);
+    return out;
+  }
+
+  // Of the streams that bring tiles to an op's cores, also by way of others.
+  EdgeWays* edge(const Core& core, const Stream* s) {
+    const bool is_of_input =
+        s != nullptr && (s->kind == StreamKind::input || s->kind == StreamKind::multicast || s->kind == StreamKind::relay);
+    return core.op.empty() || !is_of_input ? nullptr : &edges_[{core.op, s->operand}];
+  }
+
   static std::uint64_t bytes(const Stream& s) { return static_cast<std::uint64_t>(s.message_bytes); }
 
   void add_sent(const Core& core, const Stream& s) {
@@ -93,7 +129,7 @@ class Loads {
         links.begin();
         for (std::int32_t c : blob_.cores_of(s.destinations[d]))
           links.add_route(s.noc_out, core.noc, blob_.cores[static_cast<std::size_t>(c)].noc);
-        links.load(moved);
+        links.load(moved, false, edge(to, blob_.find(s.destinations[d].first)));
       }
     }
   }
@@ -105,8 +141,8 @@ class Loads {
     load.to_chip = to.chip;
     ++load.streams;
     load.bytes += moved;
-    connect(core.chip, s.noc_out, core.noc, s.pcie->port, moved);
-    connect(to.chip, 0, s.pcie->port, to.noc, moved);
+    connect(core.chip, s.noc_out, core.noc, s.pcie->port, {moved, 0});
+    connect(to.chip, 0, s.pcie->port, to.noc, {moved, 0});
   }
 
   void add_read(const Core& core, const Stream& s) {
@@ -122,7 +158,9 @@ class Loads {
       const std::uint64_t moved = tiles[i] * passes * bytes(s);
       (s.read->before_epoch ? channel(d).before : channel(d).read) += moved;
       count_half(d, moved);
-      connect(core.chip, s.noc_in, d.port, core.noc, moved);
+      if (s.read->before_epoch && is_upper(d)) channel(d).upper_before += moved;
+      connect(core.chip, s.noc_in, d.port, core.noc, {moved, s.read->before_epoch ? moved : 0},
+              s.read->before_epoch ? nullptr : edge(core, &s));
     }
   }
 
@@ -131,12 +169,13 @@ class Loads {
     const std::uint64_t moved = static_cast<std::uint64_t>(s.write->after_epoch ? s.write->chunk_tiles : s.messages()) * bytes(s);
     (s.write->after_epoch ? channel(d).after : channel(d).written) += moved;
     count_half(d, moved);
-    connect(core.chip, s.noc_out, core.noc, d.port, moved);
+    connect(core.chip, s.noc_out, core.noc, d.port, {moved, 0});
   }
 
   void count_half(const DramBuffer& d, std::uint64_t moved) {
-    if (!d.host && device_.dram.bank_bytes > kDramHalf && d.address >= kDramHalf) channel(d).upper += moved;
+    if (is_upper(d)) channel(d).upper += moved;
   }
+  bool is_upper(const DramBuffer& d) const { return !d.host && device_.dram.bank_bytes > kDramHalf && d.address >= kDramHalf; }
 
   ChannelLoad& channel(const DramBuffer& d) {
     ChannelLoad& c = channels_[{d.chip, d.host, d.channel}];
@@ -148,16 +187,17 @@ class Loads {
 
   ChipLinks& links_of(std::int32_t chip) { return links_.try_emplace(chip, device_.noc).first->second; }
 
-  void connect(std::int32_t chip, std::int32_t noc, NocCoord from, NocCoord to, std::uint64_t n) {
+  void connect(std::int32_t chip, std::int32_t noc, NocCoord from, NocCoord to, Moved moved, EdgeWays* edge = nullptr) {
     ChipLinks& links = links_of(chip);
     links.begin();
     links.add_route(noc, from, to);
-    links.load(n);
+    links.load(moved.bytes, moved.before > 0, edge);
   }
 
   const Blob& blob_;
   const device::DeviceDescriptor& device_;
-  std::map<std::int32_t, ChipLinks> links_;  // by chip
+  std::map<std::int32_t, ChipLinks> links_;                         // by chip
+  std::map<std::pair<std::string, std::int32_t>, EdgeWays> edges_;  // by op and operand
   std::map<std::tuple<std::int32_t, bool, std::int32_t>, ChannelLoad> channels_;
   std::map<device::EthLink, EthernetLoad> ethernet_;
   std::map<std::pair<std::int32_t, std::int32_t>, PcieLoad> pcie_;  // by both chips

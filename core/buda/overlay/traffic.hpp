@@ -7,6 +7,7 @@
 #include <buda/overlay/blob/blob.hpp>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #pragma GCC visibility push(default)
@@ -18,7 +19,25 @@ struct LinkLoad {
   std::int32_t chip = 0, noc = 0;
   device::NocCoord from, to;
   std::uint64_t bytes = 0;
+  std::uint64_t before = 0;  // of these, those that are read before the epoch
   friend bool operator==(const LinkLoad&, const LinkLoad&) = default;
+};
+
+// Between a node and one of the networks, in one direction, in the epoch.
+struct PortLoad {
+  std::int32_t chip = 0, noc = 0;
+  device::NocCoord node;
+  bool input = false;  // of the node; otherwise its output
+  std::uint64_t bytes = 0, before = 0;
+  friend bool operator==(const PortLoad&, const PortLoad&) = default;
+};
+
+// What comes to the cores of an op for one of its inputs, in the epoch.
+struct EdgeLoad {
+  std::string op;
+  std::int32_t operand = 0;
+  std::uint64_t link = 0, port = 0;  // bytes over the busiest link and the busiest port of its ways
+  friend bool operator==(const EdgeLoad&, const EdgeLoad&) = default;
 };
 
 // Channels of more bytes have two halves, each with half of the channel's rate.
@@ -31,6 +50,7 @@ struct ChannelLoad {
   std::uint64_t read = 0, written = 0;  // while the epoch runs
   std::uint64_t before = 0, after = 0;
   std::uint64_t upper = 0;  // of all these, those that the upper half moves
+  std::uint64_t upper_before = 0;
   friend bool operator==(const ChannelLoad&, const ChannelLoad&) = default;
 };
 
@@ -52,7 +72,9 @@ struct PcieLoad {
 
 // What nothing passes through is not listed.
 struct Traffic {
-  std::vector<LinkLoad> links;         // most loaded first
+  std::vector<LinkLoad> links;  // most loaded first
+  std::vector<PortLoad> ports;
+  std::vector<EdgeLoad> edges;         // by op and operand; not of what is read before the epoch
   std::vector<ChannelLoad> channels;   // by chip, DRAM before host, number
   std::vector<EthernetLoad> ethernet;  // by chip and channel
   std::vector<PcieLoad> pcie;          // by chip

@@ -108,6 +108,13 @@ std::string duration(double seconds) {
   return text;
 }
 
+// " (6 batches, filled up with 24 rows of zeros)". Rows of padding take as long as others, and count for nothing.
+std::string batches_text(const Summary& summary) {
+  std::string out = cat(" (", summary.inputs, summary.inputs == 1 ? " batch" : " batches");
+  if (summary.padding > 0) out += cat(", filled up with ", summary.padding, summary.padding == 1 ? " row of zeros" : " rows of zeros");
+  return out + ")";
+}
+
 }  // namespace
 
 double Summary::inputs_per_second() const {
@@ -123,7 +130,7 @@ SimTime Summary::latency() const {
 std::string summary_text(const Summary& summary) {
   const std::int64_t samples = summary.samples();
   std::string out = cat(samples, samples == 1 ? " input" : " inputs");
-  if (summary.rows > 0 && summary.rows != summary.inputs) out += cat(" (", summary.inputs, summary.inputs == 1 ? " batch)" : " batches)");
+  if (summary.rows > 0 && summary.rows != summary.inputs) out += batches_text(summary);
   out += cat(" in ", whole(summary.time.cycles()), " cycles");
   if (const double rate = summary.inputs_per_second(); rate > 0) {
     char clock[32];

@@ -112,6 +112,7 @@ struct Summary {
   SimTime time;                      // of all programs that have run
   std::int64_t inputs = 0;           // that they have processed: those of the epoch with the most
   std::int64_t rows = 0;             // of the model, where an input of the device is a batch of several; 0: an input is one
+  std::int64_t padding = 0;          // rows of zeros beside them, with which batches were filled up
   std::vector<EpochSummary> epochs;  // in the order of their first execution
 
   // What users count: rows where there are batches.

@@ -68,7 +68,10 @@ void expect_loads_of_streams(const BuiltNetlist& built, const std::string& label
           (load.before ? channel.before : load.written ? channel.written : channel.read) += load.bytes;
         }
     // Which half of a large channel it is follows from addresses, which routes do not know.
-    for (std::size_t c = 0; c < channels.size(); ++c) channels[c].upper = built.laid_out.loads[e].channels[c].upper;
+    for (std::size_t c = 0; c < channels.size(); ++c) {
+      channels[c].upper = built.laid_out.loads[e].channels[c].upper;
+      channels[c].upper_before = built.laid_out.loads[e].channels[c].upper_before;
+    }
     EXPECT_EQ(channels, built.laid_out.loads[e].channels) << label << ", epoch " << e;
   }
 }

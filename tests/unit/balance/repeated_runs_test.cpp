@@ -122,8 +122,8 @@ graph::Graph wide_branches(std::size_t count) {
   std::optional<graph::NodeId> sum;
   for (std::size_t i = 0; i < count; ++i) {
     const auto name = [&](const char* op) { return cat(op, i); };
-    const auto up = g.op(name("up"), "matmul", {x, g.parameter(name("up.weight"), {1, 1, 512, 2048})}, {1, 1, 512, 2048});
-    const auto down = g.op(name("down"), "matmul", {up, g.parameter(name("down.weight"), {1, 1, 2048, 64})}, {1, 1, 512, 64});
+    const auto up = g.op(name("up"), "matmul", {x, g.parameter(name("up.weight"), {1, 1, 512, 4096})}, {1, 1, 512, 4096});
+    const auto down = g.op(name("down"), "matmul", {up, g.parameter(name("down.weight"), {1, 1, 4096, 64})}, {1, 1, 512, 64});
     sum = sum ? g.op(name("sum"), "add", {*sum, down}, {1, 1, 512, 64}) : down;
   }
   g.output("y", *sum);
@@ -139,7 +139,7 @@ TEST(Effort, TriesBothOrders) {
     options.batches = 4;
     options.effort = effort;
     options.schedule = schedule;
-    auto balanced = balance_with(wide_branches(12), "n150", options, policy);
+    auto balanced = balance_with(wide_branches(6), "n150", options, policy);
     ASSERT_TRUE(balanced.ok()) << text_of(balanced.failure());
     cycles.push_back(balanced->report.totals.cycles);
     chosen.push_back(balanced->schedule);

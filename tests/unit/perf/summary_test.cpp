@@ -77,6 +77,9 @@ TEST(Summary, CountsRowsOfBatches) {
   EXPECT_EQ(s.samples(), 360);
   EXPECT_DOUBLE_EQ(s.inputs_per_second(), 360'000);
   EXPECT_EQ(summary_text(s), "360 inputs (6 batches) in 1000000 cycles at 1.00 GHz: 360000 inputs/s; latency 0.0 us\n");
+  s.padding = 24;
+  EXPECT_EQ(summary_text(s),
+            "360 inputs (6 batches, filled up with 24 rows of zeros) in 1000000 cycles at 1.00 GHz: 360000 inputs/s; latency 0.0 us\n");
 }
 
 // Each epoch once, the last until it has given the first output.

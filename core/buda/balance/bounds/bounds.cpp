@@ -125,12 +125,12 @@ class LeastInterval {
   std::priority_queue<Step> next_;
 };
 
-// Of a section that the books hold: the first input takes the longest way, and each further one the interval; DRAM moves all of them. The
-// change to an epoch comes before.
+// Of a section that the books hold: the first input takes the longest way, where ops do not overlap, and each further one the interval;
+// DRAM moves all of them. The change to an epoch comes before.
 double section_cycles(const SectionBooks& books, const LeastInterval& pace, const BoundedChip& chip) {
   const double dram = whole_cycles(books.bytes() / chip.dram_bytes_per_cycle), interval = std::max(pace.interval(), dram);
-  return chip.change_cycles(pace.fewest_cores()) + std::max(books.longest_way(), interval) +
-         static_cast<double>(std::max<std::int64_t>(chip.inputs, 1) - 1) * interval;
+  const double first = chip.ops_overlap ? interval : std::max(books.longest_way(), interval);
+  return chip.change_cycles(pace.fewest_cores()) + first + static_cast<double>(std::max<std::int64_t>(chip.inputs, 1) - 1) * interval;
 }
 
 }  // namespace
@@ -157,9 +157,9 @@ UniversalBound universal_bound(const std::vector<BoundedOp>& ops, const BoundedC
   const auto inputs = static_cast<double>(std::max<std::int64_t>(chip.inputs, 1));
   // Paths of one epoch are given in whole cycles; so may each of many be half a cycle shorter.
   const double dram = std::max(bytes / chip.dram_bytes_per_cycle - 0.5 * static_cast<double>(ops.size()), 0.0);
-  // There is one epoch at least, on one core.
+  // There is one epoch at least. A core loads its program, and computes; memory may be at work for others meanwhile.
   const double change = chip.change_cycles(1);
-  return {change + inputs * work / static_cast<double>(chip.cores), change + inputs * slowest, change + inputs * dram};
+  return {change + inputs * work / static_cast<double>(chip.cores), change + inputs * slowest, inputs * dram};
 }
 
 ScheduleBound::ScheduleBound(std::vector<BoundedOp> ops, const BoundedChip& chip)
@@ -235,14 +235,14 @@ double operand_bytes(const Problem& problem, const OpSpec& spec, std::size_t inp
 
 }  // namespace
 
-std::vector<BoundedOp> bounded_ops(const ChoiceSpace& space, const QueueOptions& queues, double OpModel::*cycles) {
+std::vector<BoundedOp> bounded_ops(const ChoiceSpace& space, const QueueOptions& queues) {
   const Problem& problem = *space.problem;
   std::vector<BoundedOp> out(problem.ops.size());
   for (std::size_t i = 0; i < out.size(); ++i) {
     const OpSpec& spec = problem.ops[i];
     BoundedOp& op = out[i];
     std::vector<CoreCost> choices;
-    for (const OpModel& m : space.models[i].models) choices.push_back({m.cores(), whole_cycles(m.*cycles)});
+    for (const OpModel& m : space.models[i].models) choices.push_back({m.cores(), whole_cycles(m.kernel_cycles)});
     op.choices = best_choices(std::move(choices));
     op.begins_epoch = space.overrides[i].epoch_break == true;
     const bool is_output = spec.outputs > 0 && !queues.outputs_on_host;

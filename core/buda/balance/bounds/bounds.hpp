@@ -1,4 +1,4 @@
-// Lower bounds of the time that plans can take by the estimate of the placement report (docs/internals/balancing.md, "Bounds").
+// Lower bounds of the time that plans can take (docs/internals/balancing.md, "Bounds").
 //
 // The universal bound holds for every plan: no op occupies fewer cores for fewer cycles than the best kernel of its implementations, and
 // what every plan reads and writes passes through DRAM. The schedule bound holds for plans whose epochs are sections of the schedule: it is
@@ -39,6 +39,8 @@ struct BoundedChip {
   std::int64_t inputs = 1;  // of an epoch
   // Cycles before each epoch, and before one on so many cores.
   double epoch_change = 0, epoch_change_per_core = 0;
+  // Whether an op may begin with the first tiles of an input, while the op before still makes the others.
+  bool ops_overlap = false;
   double change_cycles(std::int64_t used_cores) const {
     return std::floor(epoch_change + epoch_change_per_core * static_cast<double>(used_cores));
   }
@@ -61,7 +63,7 @@ class ScheduleBound {
 
   // Cycles of all inputs of an epoch, over the epochs of the best cuts.
   double cycles() const { return least_.back(); }
-  // Of the ops [begin, end) as one epoch; infinity where they do not fit the chip.
+  // Of the ops [begin, end) as one epoch, with the change to it; infinity where they do not fit the chip.
   double of_epoch(std::size_t begin, std::size_t end) const;
   // Where the epochs of the best cuts begin, and the end of the schedule.
   std::vector<std::size_t> cuts() const;
@@ -73,9 +75,9 @@ class ScheduleBound {
   std::vector<std::size_t> from_;  // where the last of their epochs begins
 };
 
-// What is known of a problem's ops before any is placed: the implementations among which policies choose. `cycles`: those that an
-// implementation takes by the estimate; or by its kernel alone (&OpModel::kernel_cycles), which nothing can be faster than.
-std::vector<BoundedOp> bounded_ops(const ChoiceSpace& space, const QueueOptions& queues, double OpModel::*cycles = &OpModel::cycles);
+// What is known of a problem's ops before any is placed: the kernels of the implementations among which policies choose. What transfers
+// take is known once streams are laid out, and may be less than models expect.
+std::vector<BoundedOp> bounded_ops(const ChoiceSpace& space, const QueueOptions& queues);
 BoundedChip bounded_chip(const ChoiceSpace& space);
 
 // Whether the epochs of a choice are sections of the schedule.

@@ -18,10 +18,18 @@ double OpCycles::transfer() const {
   return most;
 }
 double OpCycles::limiter() const { return std::max(kernel, transfer()); }
+double OpCycles::running() const {
+  double most = std::max(kernel, output);
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (!is_before[i]) most = std::max(most, inputs[i]);
+  return most;
+}
 
 OpCycles estimate(const Op& op, double kernel, const Traffic& traffic, const device::DeviceDescriptor& device) {
   OpCycles out;
   out.kernel = kernel;
+  out.is_before = traffic.input_prologue;
+  out.is_before.resize(op.inputs.size(), false);
   const cost::TransferModel transfers(device);
   const double noc = transfers.stream_rate();
   const double dram = std::min(noc, transfers.dram_rate() / static_cast<double>(std::max<std::size_t>(device.dram.channels.size(), 1)));
@@ -31,8 +39,10 @@ OpCycles estimate(const Op& op, double kernel, const Traffic& traffic, const dev
     auto bytes = static_cast<double>(kept > 0 ? kept : order.tiles()) *
                  tile_bytes(op.inputs[i].format, input_tile_dim(op, i), device.tile_alignment);
     const bool from_dram = i < traffic.input_from_dram.size() && traffic.input_from_dram[i];
-    if (i < traffic.input_prologue.size() && traffic.input_prologue[i])
+    if (i < traffic.input_prologue.size() && traffic.input_prologue[i]) {
+      out.bytes_before += bytes;
       bytes /= static_cast<double>(std::max<std::int64_t>(traffic.inputs_per_epoch, 1));
+    }
     out.inputs.push_back(bytes / (from_dram ? dram : noc));
     (from_dram ? out.dram_bytes : out.noc_bytes) += bytes * static_cast<double>(order.destinations());
   }

@@ -21,6 +21,10 @@ struct OpCycles {
   double noc_bytes = 0;        // that they take from cores
   double transfer() const;     // the largest of inputs and output
   double limiter() const;      // the largest of all
+  // What is loaded before the epoch: which inputs, and how many bytes of them come to a core.
+  std::vector<bool> is_before;
+  double bytes_before = 0;
+  double running() const;  // the largest of all that every input of the epoch takes
 };
 
 // What has to be known of the surroundings. Inputs loaded before the epoch cost 1/inputs_per_epoch of their transfer for each input.

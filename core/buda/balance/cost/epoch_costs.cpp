@@ -1,7 +1,9 @@
 // Kernels by core/buda/cost, transfers by the balancer's estimate, edges by their routes, the loads of paths by laying out streams.
 #include <buda/balance/cost/epoch_costs.hpp>
 
+#include <buda/balance/cost/epoch_loop.hpp>
 #include <buda/balance/cost/flow.hpp>
+#include <buda/balance/cost/laid_out.hpp>
 #include <buda/balance/cost/measure_loads.hpp>
 #include <buda/balance/resources/edge.hpp>
 #include <buda/balance/resources/resources.hpp>
@@ -63,7 +65,15 @@ class EpochPipeline {
   }
 
   std::int64_t latency() const { return latency_; }
-  cost::PipelineTimes times() const { return cost::pipeline_times(pipeline_); }
+  void lay_out(const EpochLoads& loads) { add_laid_out(pipeline_, loads, device_); }
+  LoopedEpoch looped() const {
+    LoopedEpoch out;
+    for (const LaidOutOp& op : pipeline_) out.ops.push_back(op.pipeline);
+    out.cores = cores_;
+    out.chip = graph_.target_device;
+    out.inputs = std::max(graph_.input_count, 1);
+    return out;
+  }
 
  private:
   static constexpr std::size_t kNotAdded = static_cast<std::size_t>(-1);
@@ -83,18 +93,20 @@ class EpochPipeline {
   void add(std::size_t at, const Traffic& traffic, const OpCycles& cycles) {
     const Op& op = graph_.ops[at];
     std::int64_t start = 0;
-    cost::PipelineOp out = pipeline_op(op, cycles.kernel, traffic.output_to_dram ? cycles.output : 0);
+    LaidOutOp out{op.name, pipeline_op(op, cycles.kernel, traffic.output_to_dram ? cycles.output : 0), {}, cycles.bytes_before};
     for (std::size_t k = 0; k < op.inputs.size(); ++k) {
       const std::size_t from = producer(op, k);
       const bool is_added = from != kNotAdded && in_pipeline_[from] != kNotAdded;
       if (is_added) start = std::max(start, done_[from]);
       if (traffic.input_prologue[k]) continue;
-      out.inputs.push_back(is_added ? pipeline_input(op, k, flow_of(graph_.ops[from], op, k), in_pipeline_[from], device_)
-                                    : queue_input(op, k, cycles.inputs[k], device_));
+      out.operands.push_back(k);
+      out.pipeline.inputs.push_back(is_added ? pipeline_input(op, k, flow_of(graph_.ops[from], op, k), in_pipeline_[from], device_)
+                                             : queue_input(op, k, cycles.inputs[k], device_));
     }
     in_pipeline_[at] = pipeline_.size();
     pipeline_.push_back(std::move(out));
-    done_[at] = start + whole_cycles(cycles.limiter());
+    cores_.push_back(netlist::op_class(op.type) == OpClass::ethernet ? GridRect{} : op.occupied());
+    done_[at] = start + whole_cycles(cycles.running());
     latency_ = std::max(latency_, done_[at]);
   }
 
@@ -108,7 +120,8 @@ class EpochPipeline {
   const Graph& graph_;
   const device::DeviceDescriptor& device_;
   std::map<std::string, std::size_t> number_;  // of ops in the graph
-  std::vector<cost::PipelineOp> pipeline_;
+  std::vector<LaidOutOp> pipeline_;
+  std::vector<GridRect> cores_;           // of each
   std::vector<std::size_t> in_pipeline_;  // by number
   std::vector<std::int64_t> done_;        // by number: cycles until the first input is through
   std::int64_t latency_ = 0;
@@ -127,7 +140,8 @@ class GraphCosts {
     }
   }
 
-  EpochCost epoch(std::size_t number) const {
+  // `loads`: null where they are not known. `looped`: takes what says how the epoch stands in the program's loop, but for its cycles.
+  EpochCost epoch(std::size_t number, const EpochLoads* loads, LoopedEpoch& looped) const {
     const Graph& graph = index_.netlist().graphs[number];
     EpochCost out;
     out.graph = &graph;
@@ -137,13 +151,16 @@ class GraphCosts {
       out.cores += netlist::op_class(op.type) == OpClass::ethernet ? 0 : op.grid.volume();
       traffics.push_back(traffic(op, number));
       out.ops.push_back(cost_of(op, traffics.back()));
+      if (loads != nullptr) take_ways(op.name, traffics.back(), *loads, out.ops.back().cycles);
     }
     EpochPipeline pipeline(graph, device_);
     pipeline.add_all(traffics, out.ops);
+    out.loads = loads != nullptr ? *loads : loads_spread_evenly(out.dram_bytes(), device_);
+    pipeline.lay_out(out.loads);
+    looped = pipeline.looped();
     out.latency = pipeline.latency();
-    out.buffers = pipeline.times();
+    out.buffers = cost::pipeline_times(looped.ops);
     out.change = cost::TransferModel(device_).epoch_change(out.cores);
-    out.loads = loads_spread_evenly(out.dram_bytes(), device_);
     return out;
   }
 
@@ -190,40 +207,41 @@ Result<std::map<const Graph*, EpochLoads>> loads_of_graphs(const netlist::Netlis
 }  // namespace
 
 std::string OpCost::limiter() const {
-  double most = cycles.limiter();
+  const double most = cycles.running();
   if (cycles.kernel >= most) {
     if (kernel.math >= std::max(kernel.unpack, kernel.pack)) return "math";
     return kernel.unpack >= kernel.pack ? "unpack" : "pack";
   }
   for (std::size_t i = 0; i < cycles.inputs.size(); ++i)
-    if (cycles.inputs[i] >= most) return cat("input ", i);
+    if (!cycles.is_before[i] && cycles.inputs[i] >= most) return cat("input ", i);
   return "output";
 }
 
 std::size_t EpochCost::slowest() const {
-  auto slower = [](const OpCost& a, const OpCost& b) { return a.cycles.limiter() < b.cycles.limiter(); };
+  auto slower = [](const OpCost& a, const OpCost& b) { return a.cycles.running() < b.cycles.running(); };
   return static_cast<std::size_t>(std::max_element(ops.begin(), ops.end(), slower) - ops.begin());
 }
 
 std::int64_t EpochCost::interval() const {
   const PathLoad* path = loads.slowest();
   const double by_paths = path == nullptr ? 0 : path->cycles;
-  return std::max(whole_cycles(ops.empty() ? 0 : ops[slowest()].cycles.limiter()),
+  return std::max(whole_cycles(ops.empty() ? 0 : ops[slowest()].cycles.running()),
                   std::max(whole_cycles(by_paths), whole_cycles(buffers.interval)));
 }
 
-std::int64_t EpochCost::cycles() const {
+std::int64_t EpochCost::work() const {
   const PathLoad* path = loads.slowest();
   const std::int64_t busiest = path == nullptr ? 0 : whole_cycles(path->cycles);
-  return whole_cycles(change) + std::max({latency, busiest, whole_cycles(buffers.first)}) +
-         (std::max(graph->input_count, 1) - 1) * interval();
+  return std::max({latency, busiest, whole_cycles(buffers.first)}) + (std::max(graph->input_count, 1) - 1) * interval();
 }
+
+std::int64_t EpochCost::cycles() const { return whole_cycles(change) - whole_cycles(hidden) + work(); }
 
 std::string EpochCost::limiter() const {
   if (ops.empty()) return "nothing";
   const OpCost& op = ops[slowest()];
   const PathLoad* path = loads.slowest();
-  if (whole_cycles(op.cycles.limiter()) == interval()) return cat(op.limiter(), " of op '", op.op->name, '\'');
+  if (whole_cycles(op.cycles.running()) == interval()) return cat(op.limiter(), " of op '", op.op->name, '\'');
   return path != nullptr && whole_cycles(path->cycles) == interval() ? path->busiest : kBetweenOps;
 }
 
@@ -245,11 +263,17 @@ NetlistCosts netlist_costs(const netlist::Netlist& netlist, const device::Device
   NetlistCosts out;
   auto loads = loads_of_graphs(netlist, device, host);
   if (!loads) out.no_loads = loads.failure();
+  std::vector<LoopedEpoch> loop(netlist.graphs.size());
   for (std::size_t i = 0; i < netlist.graphs.size(); ++i) {
-    out.epochs.push_back(costs.epoch(i));
-    if (!loads) continue;
-    if (auto known = loads->find(&netlist.graphs[i]); known != loads->end()) out.epochs.back().loads = std::move(known->second);
+    const EpochLoads* known = nullptr;
+    if (loads)
+      if (const auto found = loads->find(&netlist.graphs[i]); found != loads->end()) known = &found->second;
+    const EpochCost& epoch = out.epochs.emplace_back(costs.epoch(i, known, loop[i]));
+    loop[i].cycles = static_cast<double>(epoch.work());
+    loop[i].change = epoch.change;
   }
+  const std::vector<double> hidden = hidden_changes(loop);
+  for (std::size_t i = 0; i < hidden.size(); ++i) out.epochs[i].hidden = hidden[i];
   return out;
 }
 

@@ -22,7 +22,7 @@ struct OpCost {
   cost::KernelCycles kernel;
   OpCycles cycles;  // of one input
 
-  std::string limiter() const;  // "math", "input 1", "output": what takes `cycles.limiter()`
+  std::string limiter() const;  // "math", "input 1", "output": what takes `cycles.running()`
 };
 
 // Whole cycles, as the report has them.
@@ -32,13 +32,15 @@ struct EpochCost {
   std::vector<OpCost> ops;  // as in the graph
   std::int64_t cores = 0;
   double change = 0;            // cycles of the change to this epoch
+  double hidden = 0;            // of these, those that pass while the epoch before still works (epoch_loop.hpp)
   EpochLoads loads;             // as streams are laid out; where they cannot be, what the ops move, spread over all channels
   std::int64_t latency = 0;     // of the longest path through the ops, each taking an input as a whole
   cost::PipelineTimes buffers;  // what the buffers between ops allow
 
   std::size_t slowest() const;    // of `ops`; 0 without any
   std::int64_t interval() const;  // between inputs: the slowest op, the busiest path, or the buffers between ops
-  std::int64_t cycles() const;    // of all inputs, and of the change to the epoch
+  std::int64_t work() const;      // of all inputs
+  std::int64_t cycles() const;    // of all inputs, and of the change to the epoch as far as it is waited for
   std::string limiter() const;    // of the interval: "math of op 'fc1'", "DRAM channel 3", "buffers between ops"
   double dram_bytes() const;
   double noc_bytes() const;

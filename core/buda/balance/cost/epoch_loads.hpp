@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace buda::balance {
@@ -13,14 +15,15 @@ namespace buda::balance {
 struct ChannelBytes {
   std::uint64_t read = 0, written = 0, before = 0, after = 0;
   std::uint64_t upper = 0;  // of all these, those that the upper half of a large channel moves
+  std::uint64_t upper_before = 0;
   std::uint64_t sum() const { return read + written + before + after; }
   friend bool operator==(const ChannelBytes&, const ChannelBytes&) = default;
 };
 
-// The paths of one kind, of which the busiest holds the epoch up. Bytes and cycles of one input.
+// The paths of one kind, of which the busiest holds the epoch up. Bytes and cycles of one input, but for what is read before the epoch.
 struct PathLoad {
-  std::string kind;     // "DRAM", "NoC", "PCIe", "Ethernet"
-  std::string busiest;  // "DRAM channel 3", "link 1-2 to 2-2 of NoC 0"; the kind where nothing says which one
+  std::string kind;     // "DRAM", "NoC", "port", "PCIe", "Ethernet"
+  std::string busiest;  // "DRAM channel 3", "link 1-2 to 2-2 of NoC 0", "input of NoC 0 at 1-2"; the kind where nothing says which one
   double most = 0;      // bytes of the busiest
   double mean = 0;      // of all those that the chip has
   double cycles = 0;    // that the busiest needs
@@ -38,9 +41,11 @@ inline constexpr const char* kBetweenOps = "buffers between ops";
 
 // What one chip moves in an epoch.
 struct EpochLoads {
-  std::vector<ChannelBytes> channels;  // of DRAM, by number; empty where they are not known
-  std::vector<PathLoad> paths;         // of the kinds that anything passes through: DRAM, NoC, PCIe, Ethernet
-  std::vector<LinkBytes> links;        // of the networks, the busiest first, kListedLinks at most
+  std::vector<ChannelBytes> channels;                            // of DRAM, by number; empty where they are not known
+  std::vector<PathLoad> paths;                                   // of the kinds that anything passes through: DRAM, NoC, PCIe, Ethernet
+  std::vector<LinkBytes> links;                                  // of the networks, the busiest first, kListedLinks at most
+  double before = 0;                                             // cycles that the busiest path needs for what is read before the epoch
+  std::map<std::pair<std::string, std::int32_t>, double> edges;  // cycles of an input over the busiest way to an op's operand
 
   // The one that needs most cycles, or null.
   const PathLoad* slowest() const;

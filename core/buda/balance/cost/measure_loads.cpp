@@ -20,14 +20,17 @@ class PathMeter {
  public:
   PathMeter(std::string kind, std::size_t count, double rate) : count_(count), rate_(rate) { load_.kind = load_.busiest = std::move(kind); }
 
-  // `name` is called for the busiest so far.
+  // `name` is called for the busiest so far. `before`: what passes before the epoch.
   template <class Name>
-  void add(double bytes, Name name) {
+  void add(double bytes, Name name, double before = 0) {
+    before_ = std::max(before_, before);
     sum_ += bytes;
     if (bytes <= load_.most) return;
     load_.most = bytes;
     load_.busiest = name();
   }
+
+  double cycles_before() const { return rate_ > 0 ? before_ / rate_ : 0; }
 
   void finish(double inputs, std::vector<PathLoad>& out) {
     if (load_.most <= 0) return;
@@ -40,34 +43,63 @@ class PathMeter {
  private:
   PathLoad load_;
   std::size_t count_;
-  double rate_, sum_ = 0;
+  double rate_, sum_ = 0, before_ = 0;
 };
 
-void add_dram(const std::vector<ChannelBytes>& channels, double inputs, const device::DeviceDescriptor& device,
-              std::vector<PathLoad>& out) {
-  PathMeter dram("DRAM", device.dram.channels.size(), bytes_per_cycle(device.cost.dram_channel_gbs, device));
-  for (std::size_t i = 0; i < channels.size(); ++i)
-    dram.add(static_cast<double>(channels[i].sum()), [&] { return cat("DRAM channel ", i); });
-  dram.finish(inputs, out);
-  if (out.empty() || device.dram.bank_bytes <= overlay::kDramHalf) return;
+void add_dram(double inputs, const device::DeviceDescriptor& device, EpochLoads& out) {
+  const double rate = bytes_per_cycle(device.cost.dram_channel_gbs, device);
+  PathMeter dram("DRAM", device.dram.channels.size(), rate);
+  for (std::size_t i = 0; i < out.channels.size(); ++i) {
+    const ChannelBytes& c = out.channels[i];
+    dram.add(
+        static_cast<double>(c.sum() - c.before), [&] { return cat("DRAM channel ", i); }, static_cast<double>(c.before));
+  }
+  out.before = std::max(out.before, dram.cycles_before());
+  dram.finish(inputs, out.paths);
+  if (device.dram.bank_bytes <= overlay::kDramHalf || rate <= 0) return;
   // The busier half of a channel has half of the rate.
-  std::uint64_t half = 0;
-  for (const ChannelBytes& c : channels) half = std::max({half, c.upper, c.sum() - c.upper});
-  const double rate = bytes_per_cycle(device.cost.dram_channel_gbs, device) / 2;
-  if (rate > 0) out.back().cycles = std::max(out.back().cycles, static_cast<double>(half) / inputs / rate);
+  std::uint64_t half = 0, half_before = 0;
+  for (const ChannelBytes& c : out.channels) {
+    const std::uint64_t upper = c.upper - c.upper_before, lower = c.sum() - c.before - upper;
+    half = std::max({half, upper, lower});
+    half_before = std::max({half_before, c.upper_before, c.before - c.upper_before});
+  }
+  out.before = std::max(out.before, static_cast<double>(half_before) / (rate / 2));
+  if (!out.paths.empty()) out.paths.back().cycles = std::max(out.paths.back().cycles, static_cast<double>(half) / inputs / (rate / 2));
 }
 
 std::string link_name(const overlay::LinkLoad& l) { return cat("link ", l.from.text(), " to ", l.to.text(), " of NoC ", l.noc); }
 
+std::string port_name(const overlay::PortLoad& p) {
+  return cat(p.input ? "input of NoC " : "output of NoC ", p.noc, " at ", p.node.text());
+}
+
+// The rates that the simulator has, where the device's networks are as wide.
+double link_rate(const device::DeviceDescriptor& device) { return device.cost.transfers.link_rate; }
+double port_rate(const device::DeviceDescriptor& device) { return device.cost.transfers.interface_rate; }
+
 void add_links(const overlay::Traffic& traffic, std::int32_t chip, double inputs, const device::DeviceDescriptor& device, EpochLoads& out) {
-  const auto count = static_cast<std::size_t>(device.noc.x) * static_cast<std::size_t>(device.noc.y) * 4;
-  PathMeter links("NoC", count, device.cost.noc_bytes_per_cycle);
-  for (const auto& l : traffic.links)
-    if (l.chip == chip) {
-      links.add(static_cast<double>(l.bytes), [&] { return link_name(l); });
-      if (out.links.size() < kListedLinks) out.links.push_back({link_name(l), static_cast<double>(l.bytes) / inputs});
-    }
+  const auto nodes = static_cast<std::size_t>(device.noc.x) * static_cast<std::size_t>(device.noc.y);
+  PathMeter links("NoC", nodes * 4, link_rate(device)), ports("port", nodes * 4, port_rate(device));
+  for (const auto& l : traffic.links) {
+    if (l.chip != chip) continue;
+    const auto bytes = static_cast<double>(l.bytes - l.before);
+    links.add(
+        bytes, [&] { return link_name(l); }, static_cast<double>(l.before));
+    if (bytes > 0) out.links.push_back({link_name(l), bytes / inputs});
+  }
+  std::stable_sort(out.links.begin(), out.links.end(), [](const LinkBytes& a, const LinkBytes& b) { return a.bytes > b.bytes; });
+  if (out.links.size() > kListedLinks) out.links.resize(kListedLinks);
+  for (const auto& p : traffic.ports)
+    if (p.chip == chip)
+      ports.add(
+          static_cast<double>(p.bytes - p.before), [&] { return port_name(p); }, static_cast<double>(p.before));
+  out.before = std::max({out.before, links.cycles_before(), ports.cycles_before()});
   links.finish(inputs, out.paths);
+  ports.finish(inputs, out.paths);
+  for (const auto& e : traffic.edges)
+    out.edges[{e.op, e.operand}] =
+        std::max(static_cast<double>(e.link) / link_rate(device), static_cast<double>(e.port) / port_rate(device)) / inputs;
 }
 
 // One path in each direction: what the chip reads from the host, or is sent by others, and what it writes or sends.
@@ -117,9 +149,9 @@ EpochLoads loads_of(const overlay::Traffic& traffic, std::int32_t chip, std::int
   out.channels.resize(device.dram.channels.size());
   for (const auto& c : traffic.channels)
     if (c.chip == chip && !c.host && static_cast<std::size_t>(c.channel) < out.channels.size())
-      out.channels[static_cast<std::size_t>(c.channel)] = {c.read, c.written, c.before, c.after, c.upper};
+      out.channels[static_cast<std::size_t>(c.channel)] = {c.read, c.written, c.before, c.after, c.upper, c.upper_before};
   const auto count = static_cast<double>(std::max<std::int64_t>(inputs, 1));
-  add_dram(out.channels, count, device, out.paths);
+  add_dram(count, device, out);
   add_links(traffic, chip, count, device, out);
   add_pcie(traffic, chip, count, device, out.paths);
   add_ethernet(traffic, chip, count, device, out.paths);

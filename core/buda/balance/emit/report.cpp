@@ -6,7 +6,9 @@
 #include <buda/balance/chips/chips_of_choice.hpp>
 #include <buda/balance/chips/crossings.hpp>
 #include <buda/balance/cost/cost.hpp>
+#include <buda/balance/cost/epoch_loop.hpp>
 #include <buda/balance/cost/flow.hpp>
+#include <buda/balance/cost/laid_out.hpp>
 #include <buda/balance/cost/measure_loads.hpp>
 #include <buda/balance/emit/program.hpp>
 #include <buda/balance/emit/report_summary.hpp>
@@ -79,12 +81,13 @@ const schema::Record<ReportOp>& describe(const ReportOp*) {
 }
 
 const schema::Record<ReportPath>& describe(const ReportPath*) {
-  static const auto record = schema::Record<ReportPath>("the busiest path of a kind; bytes and cycles of one input")
-                                 .required("kind", &ReportPath::kind, "DRAM, NoC, PCIe or Ethernet")
-                                 .required("busiest", &ReportPath::busiest, "which one it is")
-                                 .required("bytes", &ReportPath::bytes, "that pass through it")
-                                 .required("mean", &ReportPath::mean, "bytes that pass through one of the chip's, on average")
-                                 .required("cycles", &ReportPath::cycles, "expected cycles that it needs");
+  static const auto record =
+      schema::Record<ReportPath>("the busiest path of a kind; bytes and cycles of one input, without what is loaded before the first one")
+          .required("kind", &ReportPath::kind, "DRAM, NoC, port, PCIe or Ethernet")
+          .required("busiest", &ReportPath::busiest, "which one it is")
+          .required("bytes", &ReportPath::bytes, "that pass through it")
+          .required("mean", &ReportPath::mean, "bytes that pass through one of the chip's, on average")
+          .required("cycles", &ReportPath::cycles, "expected cycles that it needs");
   return record;
 }
 
@@ -121,6 +124,7 @@ const schema::Record<ReportEpoch>& describe(const ReportEpoch*) {
           .required("cores", &ReportEpoch::cores, "workers that have an op")
           .required("cycles", &ReportEpoch::cycles, "expected cycles of one iteration of the program's loop, with the change to this epoch")
           .optional("change", &ReportEpoch::change, "of these, the cycles of the change to this epoch")
+          .optional("hidden", &ReportEpoch::hidden, "cycles of the change that pass while the epoch before still works")
           .optional("interval", &ReportEpoch::interval, "expected cycles between its inputs")
           .optional("limiter", &ReportEpoch::limiter,
                     "what the interval is the time of: kernel, input N or output of the slowest op, a DRAM "
@@ -184,6 +188,7 @@ const schema::Record<ReportTotals>& describe(const ReportTotals*) {
           .required("cycles", &ReportTotals::cycles,
                     "expected cycles of one iteration of the program's loop; on several chips those of the slowest chip")
           .optional("chips", &ReportTotals::chips, "where there are several: the chips that have epochs, by number")
+          .optional("idle_chips", &ReportTotals::idle_chips, "chips of the device that the plan may not use")
           .required("inputs_per_second", &ReportTotals::inputs_per_second, "what follows from the cycles and the clock")
           .required("bottleneck_op", &ReportTotals::bottleneck_op, "the slowest op")
           .optional("limiter", &ReportTotals::limiter,
@@ -246,6 +251,7 @@ class Maker {
   }
 
   void fill(PlacementReport& out) {
+    std::vector<LoopedEpoch> loop;
     const auto& graphs = built_.netlist.graphs;
     const auto by_epoch = ops_by_epoch(graphs.size());
     for (std::size_t e = 0; e < graphs.size(); ++e) {
@@ -254,13 +260,14 @@ class Maker {
       slowest_ = 0;
       // What runs together is one pipeline, where ops feed those of other chips.
       if (begins_[e]) pipeline_.clear();
-      const double before = cost::pipeline_times(pipeline_).first;
+      const std::size_t of_others = pipeline_.size();
+      const double before = cost::pipeline_times(pipeline_ops()).first;
       ReportEpoch epoch;
       epoch.graph = graphs[e].name;
       epoch.chip = graphs[e].target_device;
       for (std::size_t at = 0; at < by_epoch[e].size(); ++at) add_op(by_epoch[e][at], graphs[e].ops[at], epoch);
-      const std::int64_t busiest = add_loads(e, epoch);
-      const cost::PipelineTimes times = cost::pipeline_times(pipeline_);
+      const std::int64_t busiest = add_loads(e, epoch, of_others);
+      const cost::PipelineTimes times = cost::pipeline_times(pipeline_ops());
       count_interval(whole(times.interval), kBetweenOps);
       epoch.interval = slowest_;
       epoch.limiter = slowest_limiter_;
@@ -268,6 +275,7 @@ class Maker {
       epoch.cycles =
           epoch.change + std::max({latency(by_epoch[e]), busiest, whole(times.first - before)}) + (problem_.microbatch - 1) * slowest_;
       out.totals.most_cores = std::max(out.totals.most_cores, epoch.cores);
+      loop.push_back(looped(of_others, graphs[e], epoch));
       if (slowest_ > most_) {
         most_ = slowest_;
         out.totals.bottleneck_op = epoch.slowest_op;
@@ -275,6 +283,7 @@ class Maker {
       }
       out.epochs.push_back(std::move(epoch));
     }
+    hide_changes(loop, out);
     add_chips(out);
   }
 
@@ -289,6 +298,33 @@ class Maker {
           return true;
     }
     return false;
+  }
+
+  // The ops of an epoch alone: what ops of other chips give them comes as from queues.
+  LoopedEpoch looped(std::size_t of_others, const netlist::Graph& graph, const ReportEpoch& epoch) const {
+    LoopedEpoch out;
+    out.ops = pipeline_ops(of_others);
+    for (cost::PipelineOp& op : out.ops)
+      for (cost::PipelineInput& input : op.inputs) {
+        const bool is_own = input.from != cost::PipelineInput::kQueue && input.from >= of_others;
+        input.from = is_own ? input.from - of_others : cost::PipelineInput::kQueue;
+      }
+    for (const netlist::Op& op : graph.ops) out.cores.push_back(op.occupied());
+    out.chip = epoch.chip;
+    out.inputs = problem_.microbatch;
+    out.cycles = static_cast<double>(epoch.cycles - epoch.change);
+    out.change = static_cast<double>(epoch.change);
+    return out;
+  }
+
+  static void hide_changes(const std::vector<LoopedEpoch>& loop, PlacementReport& out) {
+    const std::vector<double> hidden = hidden_changes(loop);
+    for (std::size_t e = 0; e < hidden.size(); ++e) {
+      ReportEpoch& epoch = out.epochs[e];
+      epoch.hidden = whole(hidden[e]);
+      epoch.change -= epoch.hidden;
+      epoch.cycles -= epoch.hidden;
+    }
   }
 
   void add_chips(PlacementReport& out) const {
@@ -309,9 +345,10 @@ class Maker {
   }
 
   // Cycles that the epoch's busiest path needs for an input.
-  std::int64_t add_loads(std::size_t e, ReportEpoch& epoch) {
+  std::int64_t add_loads(std::size_t e, ReportEpoch& epoch, std::size_t of_others) {
     const bool is_known = e < built_.laid_out.loads.size();
     const EpochLoads loads = is_known ? built_.laid_out.loads[e] : loads_spread_evenly(dram_bytes_, *problem_.device);
+    lay_out_pipeline(loads, of_others);
     for (const PathLoad& p : loads.paths) epoch.paths.push_back({p.kind, p.busiest, whole(p.most), whole(p.mean), whole(p.cycles)});
     for (const ChannelBytes& c : loads.channels) epoch.channels.push_back({c.read, c.written, c.before, c.after});
     for (const LinkBytes& l : loads.links) epoch.links.push_back({l.link, whole(l.bytes)});
@@ -319,6 +356,20 @@ class Maker {
     if (path == nullptr) return 0;
     count_interval(whole(path->cycles), path->busiest);
     return whole(path->cycles);
+  }
+
+  // The ops from number `begin` on are those of the present epoch.
+  void lay_out_pipeline(const EpochLoads& loads, std::size_t begin) {
+    const auto first = pipeline_.begin() + static_cast<std::ptrdiff_t>(begin);
+    std::vector<LaidOutOp> ops(first, pipeline_.end());
+    add_laid_out(ops, loads, *problem_.device);
+    std::copy(ops.begin(), ops.end(), first);
+  }
+
+  std::vector<cost::PipelineOp> pipeline_ops(std::size_t begin = 0) const {
+    std::vector<cost::PipelineOp> out;
+    for (std::size_t i = begin; i < pipeline_.size(); ++i) out.push_back(pipeline_[i].pipeline);
+    return out;
   }
 
   // Something beside the ops that inputs cannot follow each other faster for.
@@ -353,14 +404,24 @@ class Maker {
         if (p.amount > 0) row.parts.push_back({p.what, p.amount});
       r.resources.push_back(std::move(row));
     }
-    if (r.cycles.limiter > slowest_ || epoch.ops.empty()) {
-      slowest_ = r.cycles.limiter;
-      slowest_limiter_ = r.limiter;
+    const auto [running, limiter] = running_of(r.cycles, choice_.ops[id.index()].model);
+    if (running > slowest_ || epoch.ops.empty()) {
+      slowest_ = running;
+      slowest_limiter_ = limiter;
       epoch.slowest_op = r.name;
     }
-    limiter_[id.index()] = r.cycles.limiter;
+    limiter_[id.index()] = running;
     epoch.cores += op.grid.volume();
     epoch.ops.push_back(std::move(r));
+  }
+
+  // What every input of an epoch takes, without what is loaded before the first one.
+  static std::pair<std::int64_t, std::string> running_of(ReportCycles cycles, const OpModel& model) {
+    for (std::size_t i = 0; i < cycles.inputs.size(); ++i)
+      if (model.is_resident(i)) cycles.inputs[i] = 0;
+    cycles.limiter = std::max(cycles.kernel, cycles.output);
+    for (std::int64_t input : cycles.inputs) cycles.limiter = std::max(cycles.limiter, input);
+    return {cycles.limiter, limiter_name(cycles)};
   }
 
   // Those that streams were laid out for are known exactly.
@@ -383,6 +444,8 @@ class Maker {
     traffic.output_to_dram = writes_queue_[id.index()];
     traffic.inputs_per_epoch = problem_.microbatch;
     OpCycles c = estimate(op, choice_.ops[id.index()].model.kernel_cycles, traffic, *problem_.device);
+    if (const auto e = static_cast<std::size_t>(epoch_); e < built_.laid_out.loads.size())
+      take_ways(op.name, traffic, built_.laid_out.loads[e], c);
     r.cycles.kernel = whole(c.kernel);
     for (double in : c.inputs) r.cycles.inputs.push_back(whole(in));
     r.cycles.output = whole(c.output);
@@ -393,13 +456,14 @@ class Maker {
   }
 
   void add_to_pipeline(OpId id, const netlist::Op& op, const Traffic& traffic, const OpCycles& c) {
-    cost::PipelineOp out = pipeline_op(op, c.kernel, traffic.output_to_dram ? c.output : 0);
+    LaidOutOp out{op.name, pipeline_op(op, c.kernel, traffic.output_to_dram ? c.output : 0), {}, c.bytes_before};
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
       if (traffic.input_prologue[i]) continue;
       const OpId from = problem_.op(id).operands[i].from.op;
-      out.inputs.push_back(traffic.input_from_dram[i] ? queue_input(op, i, c.inputs[i], *problem_.device)
-                                                      : pipeline_input(op, i, built_.links[id.index()].inputs[i].flow,
-                                                                       in_pipeline_[from.index()], *problem_.device));
+      out.operands.push_back(i);
+      out.pipeline.inputs.push_back(traffic.input_from_dram[i] ? queue_input(op, i, c.inputs[i], *problem_.device)
+                                                               : pipeline_input(op, i, built_.links[id.index()].inputs[i].flow,
+                                                                                in_pipeline_[from.index()], *problem_.device));
     }
     in_pipeline_[id.index()] = pipeline_.size();
     pipeline_.push_back(std::move(out));
@@ -423,12 +487,12 @@ class Maker {
   const Choice& choice_;
   const BuiltNetlist& built_;
   const std::vector<std::int64_t>& candidates_;
-  std::vector<bool> writes_queue_;          // by op
-  std::vector<bool> begins_;                // by epoch: whether its ops are not in one pipeline with those before it
-  std::vector<cost::PipelineOp> pipeline_;  // of the epoch, and of those that feed it
-  std::vector<std::size_t> in_pipeline_;    // by op: its number there
-  std::vector<std::int64_t> limiter_;       // by op
-  std::vector<std::int64_t> done_;          // by op: cycles from the begin of its epoch until the first input is through
+  std::vector<bool> writes_queue_;        // by op
+  std::vector<bool> begins_;              // by epoch: whether its ops are not in one pipeline with those before it
+  std::vector<LaidOutOp> pipeline_;       // of the epoch, and of those that feed it
+  std::vector<std::size_t> in_pipeline_;  // by op: its number there
+  std::vector<std::int64_t> limiter_;     // by op
+  std::vector<std::int64_t> done_;        // by op: cycles from the begin of its epoch until the first input is through
   std::int32_t epoch_ = 0;
   double dram_bytes_ = 0;  // of one input, of the epoch's ops
   std::int64_t slowest_ = 0, most_ = -1;
@@ -481,6 +545,7 @@ PlacementReport make_report(const Problem& problem, const Choice& choice, const 
   out.totals.ops = static_cast<std::int64_t>(problem.ops.size());
   out.totals.epochs = choice.epochs();
   out.totals.chip_cores = problem.device->grid().volume();
+  out.totals.idle_chips = std::max<std::int64_t>(problem.device->chips - static_cast<std::int64_t>(problem.chips.size()), 0);
   Maker(problem, choice, built, candidates).fill(out);
   double seconds = static_cast<double>(std::max<std::int64_t>(out.totals.cycles, 1)) / (problem.device->cost.clock_ghz * 1e9);
   out.totals.inputs_per_second = three_digits(static_cast<double>(problem.batch * problem.batches) / seconds);

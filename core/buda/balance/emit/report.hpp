@@ -84,6 +84,7 @@ struct ReportEpoch {
   std::int64_t cores = 0;
   std::int64_t cycles = 0;              // of all inputs of one iteration of the loop
   std::int64_t change = 0;              // of `cycles`, those of the change to this epoch
+  std::int64_t hidden = 0;              // further ones of the change, which pass while the epoch before still works
   std::int64_t interval = 0;            // between inputs
   std::string limiter;                  // what the interval is the time of: of the slowest op, a path, or kBetweenOps
   std::int64_t bound = 0;               // cycles that the same ops take in an epoch at least; 0 where nothing is known
@@ -142,6 +143,7 @@ struct ReportTotals {
   std::int64_t most_cores = 0;  // of an epoch
   std::int64_t cycles = 0;      // from one iteration to the next: through all epochs, or through those of the slowest chip
   std::vector<ReportChip> chips;
+  std::int64_t idle_chips = 0;  // of the device, that the plan may not use
   double inputs_per_second = 0;
   std::string bottleneck_op;
   std::string limiter;  // of that op, or the path for which its epoch waits

@@ -45,9 +45,16 @@ BoundedChip all_chips(const ChoiceSpace& space, BoundedChip chip) {
   return chip;
 }
 
-// Estimates of transfers may be longer than what the simulator takes; kernels are the same.
+// What no loop of epochs can do without. It need not wait for any change, since cores may load while others work, nor for the whole of an
+// input between ops.
+BoundedChip of_any_loop(BoundedChip chip) {
+  chip.epoch_change = chip.epoch_change_per_core = 0;
+  chip.ops_overlap = true;
+  return chip;
+}
+
 UniversalBound bound_of_any_plan(const ChoiceSpace& space, const QueueOptions& queues, const BoundedChip& chip) {
-  return universal_bound(bounded_ops(space, queues, &OpModel::kernel_cycles), all_chips(space, chip));
+  return universal_bound(bounded_ops(space, queues), all_chips(space, chip));
 }
 
 }  // namespace
@@ -68,9 +75,15 @@ void add_bounds(const ChoiceSpace& space, const Choice& choice, const QueueOptio
   report.totals.universal_bound = bound_of(universal.cycles(), report.totals);
   report.totals.universal_bound->limiter = universal.limiter();
   if (!follows_schedule(choice)) return;
-  const ScheduleBound schedule(bounded_ops(space, queues), chip);
+  const ScheduleBound schedule(bounded_ops(space, queues), of_any_loop(chip));
   report.totals.schedule_bound = bound_of(std::max(schedule.cycles() / chips_of(space), universal.cycles()), report.totals);
   add_epoch_bounds(schedule, choice, report);
+  // Whose change no other epoch hides.
+  if (report.epochs.size() == 1) {
+    ReportEpoch& epoch = report.epochs.front();
+    epoch.bound = std::max(epoch.bound, whole_bound(universal.cycles()));
+    epoch.gap = gap_above(static_cast<double>(epoch.cycles), static_cast<double>(epoch.bound));
+  }
   if (choice.ops.size() > kMaxExplained) return;
   std::vector<double> intervals;
   for (const ReportEpoch& epoch : report.epochs) intervals.push_back(static_cast<double>(epoch.interval));

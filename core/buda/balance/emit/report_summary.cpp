@@ -20,10 +20,10 @@ std::string gap_text(double gap) { return gap > 0 ? cat("the estimate is ", gap,
 // "430 cycles for plans of this order of ops (the estimate is 31.4 % above it), 350 for any plan, because of the cores (…)"
 std::string bounds_text(const ReportTotals& t) {
   std::string out;
-  if (t.schedule_bound)
+  if (t.schedule_bound && t.schedule_bound->cycles != t.universal_bound->cycles)
     out = cat(t.schedule_bound->cycles, " cycles for plans with this order of ops (", gap_text(t.schedule_bound->gap), "), ");
   const ReportBound& any = *t.universal_bound;
-  return cat(out, any.cycles, " for any plan, because of the ", any.limiter, " (", gap_text(any.gap), ')');
+  return cat(out, any.cycles, out.empty() ? " cycles" : "", " for any plan, because of the ", any.limiter, " (", gap_text(any.gap), ')');
 }
 
 // "chips: 1 is busy 410 cycles with 3 epochs, 0 is busy 390 cycles with 4 epochs"
@@ -57,6 +57,35 @@ CyclesParts parts_of(const PlacementReport& report) {
     out.first += e.cycles - e.change - others;
   }
   return out;
+}
+
+// Without an exponent: 1e6 is 1000000.
+std::string rate_text(double rate) { return rate >= 1000 ? cat(std::llround(rate)) : cat(rate); }
+
+// "an input", "a batch of 64 inputs", "a microbatch of 16 batches of 64 inputs": rows of the model's batch are inputs.
+std::string iteration_text(const PlacementReport& report) {
+  const std::int64_t batches = std::max<std::int64_t>(report.microbatch, 1), batch = report.batch / batches;
+  const std::string one = batch > 1 ? cat(batch, " inputs") : "input";
+  if (batches > 1) return cat("a microbatch of ", batches, batch > 1 ? cat(" batches of ", one) : cat(' ', one, 's'));
+  return batch > 1 ? cat("a batch of ", one) : "an input";
+}
+
+// What epochs of many batches would give; nothing where they have many, or gain little.
+std::vector<std::string> larger_microbatch_text(const PlacementReport& report) {
+  constexpr std::int64_t kOfThroughput = 64;
+  constexpr double kWorthwhile = 1.5;
+  const CyclesParts parts = parts_of(report);
+  std::int64_t intervals = 0, hidden = 0;
+  for (const ReportEpoch& e : report.epochs) {
+    intervals += e.interval;
+    hidden += e.hidden;
+  }
+  if (report.microbatch > 1 || !report.totals.chips.empty()) return {};
+  const auto all = static_cast<double>(parts.changes + hidden + parts.first + (kOfThroughput - 1) * intervals);
+  const double times = kOfThroughput * static_cast<double>(report.totals.cycles) / std::max(all, 1.0);
+  if (times < kWorthwhile) return {};
+  return {cat("throughput: --microbatch ", kOfThroughput, " gives about ", rate_text(three_digits(times * report.totals.inputs_per_second)),
+              " inputs/s; so far each epoch takes one batch at a time, for the least latency")};
 }
 
 // What inputs cannot follow each other faster for.
@@ -101,12 +130,15 @@ std::vector<std::string> report_summary(const PlacementReport& report) {
     used += c.used;
     capacity += c.capacity;
   }
-  std::vector<std::string> out{
-      cat(report.model, " on ", report.device, ": ", count_text(t.ops, "op"), " in ", count_text(t.epochs, "epoch"), ", at most ",
-          t.most_cores, " of ", t.chip_cores, " cores in use"),
-      cat("estimate: ", t.inputs_per_second, " inputs/s (", t.cycles, " cycles for ",
-          report.batch == 1 ? "an input" : cat("a batch of ", report.batch), "), limited by ", limiter_text(report))};
+  std::vector<std::string> out{cat(report.model, " on ", report.device, ": ", count_text(t.ops, "op"), " in ",
+                                   count_text(t.epochs, "epoch"), ", at most ", t.most_cores, " of ", t.chip_cores, " cores in use"),
+                               cat("estimate: ", rate_text(t.inputs_per_second), " inputs/s (", t.cycles, " cycles for ",
+                                   iteration_text(report), "), limited by ", limiter_text(report))};
+  for (std::string& line : larger_microbatch_text(report)) out.push_back(std::move(line));
   if (!t.chips.empty()) out.push_back(chips_text(t));
+  if (t.idle_chips > 0)
+    out.push_back(
+        cat(count_text(t.idle_chips, "chip"), " of the device ", t.idle_chips == 1 ? "is" : "are", " idle: --num-chips 0 uses all"));
   if (report.given) out.insert(out.begin(), given_text(*report.given));
   if (t.universal_bound) out.push_back(cat("lower bound: ", bounds_text(t)));
   out.push_back(
