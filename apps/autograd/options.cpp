@@ -27,6 +27,7 @@ void declare(cli::OptionSet& set, Options& o) {
              "how parameters and moments are kept: pairs: as two values whose sum they are, so that 16-bit formats learn from small steps; "
              "plain: as one");
   set.flag("initialize", o.initialize, "draw first values of weights anew, with the seed of --seed, instead of the model's");
+  set.flag("check", o.check, "compare the gradients with differences of the loss, in F64 and for drawn inputs, before anything is written");
   set.text("prediction", o.prediction, "OUTPUT", "the output that the loss compares with the target; default: the only one");
   set.text("trainable", o.trainable, "REGEX", "train the parameters whose names contain a match; default: all");
   set.text("frozen", o.frozen, "REGEX", "do not train the parameters whose names contain a match");

@@ -18,6 +18,7 @@ struct Options {
   std::string trainable;                 // empty: all parameters
   std::string frozen;                    // empty: none
   bool initialize = false;
+  bool check = false;
 };
 
 // Where the graph goes: -o, or the input's name with .train.graph.json in the current folder, or standard output for standard input.

@@ -1,13 +1,22 @@
 // Reads a graph, makes the step, tells of it, writes it.
 #include "apps/autograd/run.hpp"
 
+#include <buda/autograd/check_gradients.hpp>
 #include <buda/autograd/training_step.hpp>
 #include <buda/base/text.hpp>
 #include <buda/compiler/training.hpp>
 #include <buda/graph/graph_file.hpp>
 
+#include <cstdio>
+
 namespace buda::autograd_tool {
 namespace {
+
+std::string rounded(double value) {
+  std::string out(32, '\0');
+  out.resize(static_cast<std::size_t>(std::snprintf(out.data(), out.size(), "%.3g", value)));
+  return out;
+}
 
 bool is_file(const std::string& loss) { return loss.ends_with(".json") || loss.find('/') != std::string::npos; }
 
@@ -44,6 +53,28 @@ void report(const autograd::TrainingStep& step, cli::ToolHost& host) {
   for (const auto& p : step.parameters) host.log(1, cat(p.name, ": ", p.elements, " elements"));
 }
 
+Result<void> compare(const autograd::TrainingStep& step, cli::ToolHost& host) {
+  host.progress("checking gradients", 0, 0);
+  BUDA_ASSIGN(const auto checked, autograd::check_gradients(step, host.seed, host.threads));
+  Failure failure;
+  const autograd::CheckedGradient* worst = nullptr;
+  for (const autograd::CheckedGradient& c : checked) {
+    if (worst == nullptr || c.error > worst->error) worst = &c;
+    if (c.agrees) continue;
+    Diagnostic d = input_error("AG030", {},
+                               cat("the gradient of parameter '", c.parameter, "' is wrong: along ", c.worst, " it is ",
+                                   rounded(c.gradient), ", and the difference of the loss ", rounded(c.difference)));
+    d.fault = Fault::mismatch;
+    d.node = c.parameter;
+    failure.add(std::move(d));
+  }
+  if (!failure.empty()) return failure;
+  if (worst != nullptr)
+    host.log(0, cat("the gradients of ", checked.size(), " parameters agree with differences in F64; the largest error is ",
+                    rounded(worst->error), " of the largest element, of '", worst->parameter, "'"));
+  return success();
+}
+
 }  // namespace
 
 Result<void> check(const Options& o) {
@@ -57,6 +88,7 @@ Result<void> run(const Options& o, cli::ToolHost& host) {
   BUDA_ASSIGN(auto graph, graph::read_graph(host.fs(), o.graph));
   BUDA_ASSIGN(const auto step, compiler::training_step(std::move(graph), std::move(options), {host.plugins, host.plugin_options}, host));
   report(step, host);
+  if (o.check) BUDA_TRY(compare(step, host));
   return graph::write_graph(host.fs(), step.graph, output_path(o), host.write_mode);
 }
 

@@ -24,7 +24,7 @@ void declare_compilation(cli::OptionSet& set, Options& o) {
             "promises that all elements of an input are in this range, which keeps ops on the device; a run checks it");
   set.choice("opt-level", o.level, {"0", "1", "2"}, "optimisation level of the optimizer").also("-O");
   set.text("policy", o.policy, "NAME", "balancer policy");
-  set.flag("check", o.check, "verify the products of the stages: optimizer --verify, netlist2pipe --check");
+  set.flag("check", o.check, "verify the products of the stages: autograd --check, optimizer --verify, netlist2pipe --check");
   set.flag("save-temps", o.save_temps, "keep the intermediate files in a folder named after the product, with .build");
   set.path("build-dir", o.build_dir, "DIR", "keep the intermediate files in DIR");
   set.flag("dry-run", o.dry_run, "print the commands without running them").also("-###");

@@ -79,7 +79,9 @@ StageCommand importer_command(const Options& o, const cli::ToolHost& host, const
 }
 
 StageCommand autograd_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files) {
-  return begin(o, host, "autograd", files.step, {files.graph});
+  StageCommand c = begin(o, host, "autograd", files.step, {files.graph});
+  if (o.check) c.argv.push_back("--check");
+  return c;
 }
 
 StageCommand optimizer_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files) {

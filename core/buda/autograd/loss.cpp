@@ -44,8 +44,8 @@ Term absolute_error(const Loss&, const Term& prediction, const Term& target) { r
 // Of size a: a^2 / 2 up to the limit, and from there on straight: q (a - q / 2), q being a, at most the limit.
 Term rounded_error(const Term& prediction, const Term& target, double limit) {
   const Term size = (prediction - target).op("abs");
-  const Term square = size.op("clip", {{"max", limit}});
-  return square * (size - square * 0.5);
+  const Term limited = size.op("clip", {{"max", limit}});
+  return limited * (size - limited * 0.5);
 }
 
 Term smooth_l1(const Loss& loss, const Term& prediction, const Term& target) {
@@ -57,8 +57,8 @@ Term huber(const Loss& loss, const Term& prediction, const Term& target) { retur
 
 // -t log p - (1 - t) log(1 - p), with probabilities that are not below the smallest one here.
 Term binary_cross_entropy(const Loss&, const Term& p, const Term& target) {
-  constexpr double kSmallest = 1e-12;
-  const auto logarithm = [&](const Term& x) { return x.op("clip", {{"min", kSmallest}}).op("log"); };
+  constexpr double kSmallestProbability = 1e-12;
+  const auto logarithm = [&](const Term& x) { return x.op("clip", {{"min", kSmallestProbability}}).op("log"); };
   const Term is = target * logarithm(p);
   const Term rest = 1.0 - target;
   const Term is_not = rest * logarithm(1.0 - p);

@@ -50,10 +50,11 @@ class StepBuilder {
     if (o_.decompose) BUDA_TRY(decompose_for_gradients(graph_, wanted(), o_.decompose));
     const ValueRef loss = graph_.node(output).inputs()[0].source;
     BUDA_ASSIGN(std::vector<ValueRef> gradients, add_gradients(loss));
+    const std::vector<ValueRef> whole = gradients;
     const std::size_t clipping = graph_.id_bound();
     BUDA_TRY(clip_gradients(graph_, output, gradients, {o_.clip_norm, o_.clip_value}));
     tag_phase(clipping, graph::kPhaseOptimizer);
-    BUDA_TRY(add_updates(gradients));
+    BUDA_TRY(add_updates(gradients, whole));
     BUDA_TRY(ops::check(graph_));
     out_.graph = std::move(graph_);
     return std::move(out_);
@@ -201,7 +202,7 @@ class StepBuilder {
 
   // ---- updates
 
-  Result<void> add_updates(const std::vector<ValueRef>& gradients) {
+  Result<void> add_updates(const std::vector<ValueRef>& gradients, const std::vector<ValueRef>& whole) {
     Failure failure;
     const std::size_t first = graph_.id_bound();
     for (std::size_t i = 0; i < trained_.size(); ++i) {
@@ -209,6 +210,8 @@ class StepBuilder {
         out_.unused.push_back(graph_.node(trained_[i]).name());
         continue;
       }
+      const std::int64_t elements = graph_.type(ValueRef(trained_[i]))->shape.volume().value_or(0);
+      out_.parameters.push_back({graph_.node(trained_[i]).name(), elements, whole[i]});
       if (auto done = update(trained_[i], gradients[i]); !done) failure.add(std::move(done).failure());
     }
     if (out_.parameters.empty() && failure.empty()) return input_error("AG014", {}, "the loss depends on no trainable parameter");
@@ -219,8 +222,6 @@ class StepBuilder {
 
   Result<void> update(NodeId id, ValueRef gradient) {
     Node& n = graph_.node(id);
-    const std::int64_t elements = n.outputs[0].shape.volume().value_or(0);
-    out_.parameters.push_back({n.name(), elements});
     graph_.set_op(id, std::string(graph::kInputOp));
     graph::GraphEditor editor(graph_, id);
     ops::Builder b(editor);

@@ -35,6 +35,7 @@ struct StepOptions {
 struct TrainedParameter {
   std::string name;
   std::int64_t elements = 0;
+  graph::ValueRef gradient;  // before it is clipped
 };
 
 struct TrainingStep {

@@ -1,0 +1,25 @@
+// Gradients of a training step next to central differences of its loss, in F64 whatever the types of the graph.
+#pragma once
+
+#include <buda/autograd/training_step.hpp>
+#include <buda/diag/result.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace buda::autograd {
+
+struct CheckedGradient {
+  std::string parameter;
+  std::string worst;  // "element 12" or "a random direction"
+  double gradient = 0, difference = 0;
+  double error = 0;  // relative to the largest element of the gradient
+  bool agrees = false;
+};
+
+// Inputs and targets are drawn with the seed: numbers from -1 to 1, integers 0 and 1, targets shares that sum to 1 along the last axis. Of
+// each parameter its largest element, some others, and a random direction of all are moved. AG031: the graph cannot be computed in F64.
+Result<std::vector<CheckedGradient>> check_gradients(const TrainingStep& step, std::uint64_t seed, unsigned threads);
+
+}  // namespace buda::autograd
