@@ -7,6 +7,7 @@
 #include <buda/tensor/data_format.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 namespace buda::kernels {
@@ -115,8 +116,33 @@ netlist::OperandBlocks list_blocks(const arith::Value& value, GridShape grid) {
   return {MulticastAxis::core, value.tiles.t, value.tiles.rt / grid.rows, value.tiles.ct, 1, 1};
 }
 
-// What the kernel of a sparse matmul needs besides a dense one; a sentence otherwise.
-std::optional<std::string> set_sparse(const arith::OpCall& call, OpLayout& layout, std::size_t& table_words) {
+// Besides what a dense matmul needs.
+struct SparseNeeds {
+  std::size_t table_words = 0;
+  std::int64_t window_tiles = 0;  // of activations, that have to be in L1 at the same time
+};
+
+// Rows of blocks of the output are made one after the other. Of blocks of activations one needs those up to its last one, and keeps those
+// from the first that it or a later one needs (share/kernels/families/sparse.h).
+std::int64_t window_blocks(const Op& op, const std::vector<netlist::SparseProduct>& products) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> needed(static_cast<std::size_t>(op.block.t * op.block.mblock_m),
+                                                            {std::numeric_limits<std::int64_t>::max(), 0});
+  for (const netlist::SparseProduct& p : products) {
+    auto& [first, end] = needed[static_cast<std::size_t>(p.t * op.block.mblock_m + p.row / op.block.ublock_rt)];
+    const std::int64_t block = p.act / op.attributes.u_kt;
+    first = std::min(first, block);
+    end = std::max(end, block + 1);
+  }
+  std::int64_t kept = std::numeric_limits<std::int64_t>::max(), most = 0;
+  for (auto group = needed.rbegin(); group != needed.rend(); ++group) {
+    kept = std::min(kept, group->first);
+    most = std::max(most, group->second - kept);
+  }
+  return most;
+}
+
+// Or a sentence where the kernel cannot.
+std::variant<SparseNeeds, std::string> set_sparse(const arith::OpCall& call, OpLayout& layout) {
   const Op& op = call.op;
   constexpr std::int32_t kMost = 0xffff;  // of a half of an entry
   for (std::size_t i : {std::size_t{0}, std::size_t{2}}) {
@@ -129,7 +155,9 @@ std::optional<std::string> set_sparse(const arith::OpCall& call, OpLayout& layou
   const OperandLayout& activations = layout.inputs[1];
   if (activations.order != UblockOrder::r && activations.blocks.blocks_r > 1 && activations.blocks.blocks_c > 1)
     return "its activations do not come block by block, row by row";
+  SparseNeeds needs;
   std::size_t most = 0;
+  std::int64_t blocks = 1;
   for (std::int32_t row = 0; row < op.grid.rows; ++row) {
     const auto products = arith::sparse_products(op, *call.inputs[2], {row, 0});
     if (const auto* wrong = std::get_if<std::string>(&products)) return cat("its index tiles for core row ", row, " are wrong: ", *wrong);
@@ -139,14 +167,16 @@ std::optional<std::string> set_sparse(const arith::OpCall& call, OpLayout& layou
       if (p.act >= kMost || p.tile >= kMost || p.act >= call.inputs[1]->tiles.t * call.inputs[1]->tiles.rt ||
           p.tile >= layout.inputs[0].tiles)
         return cat("its index tiles for core row ", row, " ask for activation row ", p.act, " and sparse tile ", p.tile);
+    blocks = std::max(blocks, window_blocks(op, list));
   }
-  // Two words and one more for each row, and of each product one and one before it.
+  needs.window_tiles = std::min(blocks * op.attributes.u_kt * activations.blocks.part_ct(), activations.tiles);
+  // Two words and one more for each row, two for each row of blocks, and of each product one and one before it.
   const auto rows =
       static_cast<std::size_t>(op.block.t) * static_cast<std::size_t>(op.block.mblock_m) * static_cast<std::size_t>(op.block.ublock_rt);
-  table_words = 3 * rows + 1 + 2 * most;
+  needs.table_words = 3 * rows + 1 + 2 * rows / static_cast<std::size_t>(op.block.ublock_rt) + 2 * most;
   for (std::size_t i = 0; i < layout.inputs.size(); ++i)
     layout.arguments.round_tiles[i] = static_cast<std::uint32_t>(layout.inputs[i].tiles);
-  return std::nullopt;
+  return needs;
 }
 
 // Whether sums of a matmul wait in L1, and in which format; without one of its own, in at most as many bytes as a Float32.
@@ -229,9 +259,11 @@ std::variant<OpLayout, std::string> layout_of(const arith::OpCall& call, std::ui
     out.arguments.row_bytes = u32(row_bytes);
   }
   const bool sparse = matmul && op.attributes.identity;
-  std::size_t sparse_words = 0;
+  SparseNeeds needs;
   if (sparse) {
-    if (auto wrong = set_sparse(call, out, sparse_words)) return *wrong;
+    auto found = set_sparse(call, out);
+    if (auto* wrong = std::get_if<std::string>(&found)) return std::move(*wrong);
+    needs = std::get<SparseNeeds>(found);
     set_matmul(op, out.arguments);
   } else if (matmul) {
     if (auto wrong = wrong_order(op, out)) return *wrong;
@@ -246,35 +278,40 @@ std::variant<OpLayout, std::string> layout_of(const arith::OpCall& call, std::ui
     if (auto* wrong = std::get_if<std::string>(&table)) return std::move(*wrong);
     steps = std::move(std::get<StepTable>(table));
   }
-  // With two parts of each ring, or, where they do not fit, one.
+  // With two parts of each ring, or, where they do not fit, one; of activations of a sparse matmul then those that it keeps.
   std::int64_t wanted = 0;
-  for (std::int64_t parts : {2, 1}) {
-    L1Space space(l1_begin, l1_end);
-    bool fits = true;
-    for (std::size_t i = 0; i < out.inputs.size(); ++i)
-      fits &= rows ? space.place_messages(out.inputs[i].ring, 32 + 32 * out.arguments.row_bytes, parts, kFirstInputStream)
-                   : space.place(out.inputs[i].ring, call.inputs[i]->format,
-                                 parts * least_tiles(op, i, out.inputs[i], steps ? &*steps : nullptr),
-                                 kFirstInputStream + static_cast<std::uint32_t>(i));
-    const std::int64_t message = op.untilize_output ? 32 + out.output.blocks.block_rt * 32 * row_bytes : tile_bytes(op.out_format);
-    fits &= message < 1 << 21 && space.place_messages(out.output.ring, u32(message), parts, kOutputStream);
-    if (matmul && keeps_sums(op))
-      fits &= space.place(out.arguments.between, sums_format(op), sparse ? 2 : op.block.mblock_tiles(), kBetweenStream);
-    if (topk) fits &= space.place(out.arguments.between, DataFormat::float16_b, 1, kBetweenStream);
-    if (sparse) {
-      const auto table = space.place_words(sparse_words);
-      fits &= table.has_value();
-      out.arguments.table = table.value_or(0);
-      out.table_words = static_cast<std::uint32_t>(sparse_words);
-      out.arguments.buffers[0].stream = kFirstBufferStream;
+  for (const bool in_window : {false, true})
+    for (std::int64_t parts : {2, 1}) {
+      if (in_window && !sparse) continue;
+      const auto tiles_of = [&](std::size_t i) {
+        if (in_window && i == 1) return needs.window_tiles;
+        return parts * least_tiles(op, i, out.inputs[i], steps ? &*steps : nullptr);
+      };
+      L1Space space(l1_begin, l1_end);
+      bool fits = true;
+      for (std::size_t i = 0; i < out.inputs.size(); ++i)
+        fits &=
+            rows ? space.place_messages(out.inputs[i].ring, 32 + 32 * out.arguments.row_bytes, parts, kFirstInputStream)
+                 : space.place(out.inputs[i].ring, call.inputs[i]->format, tiles_of(i), kFirstInputStream + static_cast<std::uint32_t>(i));
+      const std::int64_t message = op.untilize_output ? 32 + out.output.blocks.block_rt * 32 * row_bytes : tile_bytes(op.out_format);
+      fits &= message < 1 << 21 && space.place_messages(out.output.ring, u32(message), parts, kOutputStream);
+      if (matmul && keeps_sums(op))
+        fits &= space.place(out.arguments.between, sums_format(op), sparse ? 2 : op.block.mblock_tiles(), kBetweenStream);
+      if (topk) fits &= space.place(out.arguments.between, DataFormat::float16_b, 1, kBetweenStream);
+      if (sparse) {
+        const auto table = space.place_words(needs.table_words);
+        fits &= table.has_value();
+        out.arguments.table = table.value_or(0);
+        out.table_words = static_cast<std::uint32_t>(needs.table_words);
+        out.arguments.buffers[0].stream = kFirstBufferStream;
+      }
+      if (steps) fits &= place_steps(space, *steps, out);
+      wanted = space.wanted();
+      if (!fits) continue;
+      for (std::size_t i = 0; i < out.inputs.size(); ++i) out.arguments.inputs[i] = out.inputs[i].ring;
+      out.arguments.output = out.output.ring;
+      return out;
     }
-    if (steps) fits &= place_steps(space, *steps, out);
-    wanted = space.wanted();
-    if (!fits) continue;
-    for (std::size_t i = 0; i < out.inputs.size(); ++i) out.arguments.inputs[i] = out.inputs[i].ring;
-    out.arguments.output = out.output.ring;
-    return out;
-  }
   return cat("its buffers need ", wanted, " bytes of L1, of which ", l1_end - l1_begin, " are for operands");
 }
 

@@ -3,6 +3,9 @@
 // The unpack thread decodes the index tiles (strips, see buda/netlist/model/sparse_encoding.hpp) into a list for each row of output tiles:
 // the activation row and the sparse tile of each product, in the order in which they are added. Where sums are rounded between strips, the
 // list says so: there they wait in L1, and are read back. The other threads begin when the lists are there.
+//
+// Activations come block by block of the inner dimension. A row of blocks of the output begins when those that it needs have come, and what
+// no later one needs is given back: so a ring need not hold all of them.
 #pragma once
 
 #include <families/matmul.h>
@@ -14,11 +17,15 @@ template <class K>
 struct SparseKernel {
   enum : uint32_t { kRest = 0xffffffff };  // in a list: the sums wait here
 
-  // In L1: where the list of each row begins, and one more; of the unpack thread the strip that added to a row last; then the lists.
+  // In L1: where the list of each row begins, and one more; of the unpack thread the strip that added to a row last, and of each row of
+  // blocks the first block of activations that it or a later one needs, and the one after its last; then the lists.
   static uint32_t row_count() { return arguments().matrices * arguments().block_rows * arguments().rows; }
   static volatile uint32_t& begin_of(uint32_t row) { return at(arguments().table + 4 * row); }
   static volatile uint32_t& strip_of(uint32_t row) { return at(arguments().table + 4 * (row_count() + 1 + row)); }
-  static volatile uint32_t& listed(uint32_t index) { return at(arguments().table + 4 * (2 * row_count() + 1 + index)); }
+  static uint32_t group_count() { return arguments().matrices * arguments().block_rows; }
+  static volatile uint32_t& first_block(uint32_t group) { return at(arguments().table + 4 * (2 * row_count() + 1 + group)); }
+  static volatile uint32_t& end_block(uint32_t group) { return at(arguments().table + 4 * (2 * row_count() + 1 + group_count() + group)); }
+  static volatile uint32_t& listed(uint32_t index) { return at(arguments().table + 4 * (2 * row_count() + 1 + 2 * group_count() + index)); }
 
   // Calls visit(row of output tiles, activation row, sparse tile, strip) for each product.
   template <class Visit>
@@ -63,11 +70,18 @@ struct SparseKernel {
       return K::spills && before != kRest && before != strip;
     };
     for (uint32_t row = 0; row <= rows; ++row) begin_of(row) = 0;
+    const uint32_t groups = group_count(), group_rows = arguments().rows, inner = arguments().inner;
+    for (uint32_t group = 0; group < groups; ++group) first_block(group) = kRest, end_block(group) = 0;
     forget();
-    for_products(index, [&](uint32_t row, uint32_t, uint32_t, uint32_t strip) {
+    for_products(index, [&](uint32_t row, uint32_t activation, uint32_t, uint32_t strip) {
       begin_of(row) = begin_of(row) + (rests(row, strip) ? 2 : 1);
       last_strip = strip;
+      const uint32_t group = row / group_rows, block = activation / inner;
+      if (block < first_block(group)) first_block(group) = block;
+      if (block >= end_block(group)) end_block(group) = block + 1;
     });
+    for (uint32_t group = groups - 1; group > 0; --group)
+      if (first_block(group) < first_block(group - 1)) first_block(group - 1) = first_block(group);
     // All but the sums of the very last strip are rounded once more at the end.
     uint32_t sum = 0;
     for (uint32_t row = 0; row < rows; ++row) {
@@ -128,8 +142,23 @@ struct SparseKernel {
     decode(index);
     ZONE("products");
     left.wait_for(a.round_tiles[0]);
-    right.wait_for(a.round_tiles[1]);
+    const uint32_t block_tiles = a.inner * a.block_cols * a.cols, all = a.round_tiles[1], ring_tiles = a.inputs[1].tiles;
+    uint32_t taken = 0, group = kRest;
+    const auto take_until = [&](uint32_t tile) {
+      while (taken < tile) {
+        const uint32_t more = tile - taken < ring_tiles ? tile - taken : ring_tiles;
+        right.wait_for(more);
+        right.take(more);
+        taken += more;
+      }
+    };
     for_outputs([&](uint32_t row, uint32_t block_col, uint32_t col) {
+      if (const uint32_t now = row / a.rows; now != group) {
+        group = now;
+        const uint32_t first = first_block(group), end = end_block(group) * block_tiles;
+        take_until(first == kRest ? all : first * block_tiles);
+        if (end > taken) right.wait_for(end - taken);
+      }
       const uint32_t end = begin_of(row + 1);
       for (uint32_t i = begin_of(row); i < end; ++i) {
         const uint32_t product = listed(i);
@@ -138,14 +167,13 @@ struct SparseKernel {
           MatmulKernel<K>::read_back(between.address(0));
           between.take(1);
         } else {
-          unpack_pair(right.address(activation_tile(product >> 16, block_col, col)), left.address(product & 0xffff));
+          unpack_pair(right.address(activation_tile(product >> 16, block_col, col) - taken), left.address(product & 0xffff));
         }
       }
     });
-    for (uint32_t i = 0; i < 3; ++i) {
-      RingEnd& end = i == 0 ? left : i == 1 ? right : index;
-      end.take(a.round_tiles[i]);
-    }
+    take_until(all);
+    left.take(a.round_tiles[0]);
+    index.take(a.round_tiles[2]);
   }
 
   static void math() {
