@@ -125,7 +125,8 @@ std::variant<netlist::EdgeMaps, std::string> streamed_maps(const HeldResult& pro
   netlist::EdgeMaps out;
   out.unpad = logical.unpad;
   out.pad = logical.pad;
-  if (logical.unpad && (producer.stream.parts > 1 || producer.below))
+  const bool is_cut = producer.stream.parts > 1 || producer.below, by_rows = producer.below || cuts_rows(producer.stream.direction);
+  if (logical.unpad && is_cut && (by_rows ? logical.unpad->rt : logical.unpad->ct) > 0)
     return std::string("its producer streams a result that is cut off here");
   // Padding comes last: to each part, which is what it means where it lies across the cuts.
   const bool across = logical.pad && (cuts_rows(consumer.direction) ? logical.pad->rt : logical.pad->ct) == 0;

@@ -4,6 +4,7 @@
 #include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/node.hpp>
+#include <buda/graph/tile_count.hpp>
 #include <buda/graph/value.hpp>
 #include <buda/ops/elements/copy.hpp>
 #include <buda/ops/table/rules.hpp>
@@ -142,7 +143,7 @@ Result<Shape> tiled_shape(const Shape& model_shape) {
   for (std::size_t axis : {2, 3}) {
     auto padded = checked_add(out[axis], graph::kTileSide - 1);
     if (!padded) return shape_error(cat("the shape ", model_shape.text(), " is too large"));
-    out[axis] = *padded / graph::kTileSide * graph::kTileSide;
+    out[axis] = graph::tiled_side(out[axis]);
   }
   if (!out.volume()) return shape_error(cat("the shape ", model_shape.text(), " is too large"));
   return out;

@@ -57,7 +57,7 @@ Tensor in_model_type(const Tensor& value, DType model);
 
 // The four sizes that a model shape stands for, without padding; an error when they do not fit in 63 bits.
 Result<Shape> four_axes(const Shape& model_shape);
-// The same with r and c rounded up to whole tiles: the type of a lowered value.
+// The same with r and c rounded up to whole tiles (graph/tile_count.hpp): the type of a lowered value.
 Result<Shape> tiled_shape(const Shape& model_shape);
 
 // A model's tensor as the device value of the given shape.

@@ -2,7 +2,7 @@
 #include <buda/passes/formats/constant_signs.hpp>
 
 #include <buda/base/checked.hpp>
-#include <buda/graph/tm.hpp>
+#include <buda/graph/tile_count.hpp>
 #include <buda/tensor/math_unit.hpp>
 #include <buda/tensor/visit.hpp>
 
@@ -106,7 +106,7 @@ LineSigns lines_of(const Tensor& t, bool along_columns) {
     ++looked_at;
   }
   out.coherence = std::sqrt(squares / static_cast<double>(looked_at));
-  out.density = static_cast<double>(most * step) / static_cast<double>(align_up(length, graph::kTileSide));
+  out.density = static_cast<double>(most * step) / static_cast<double>(graph::tiled_side(length));
   out.density = std::min(out.density, 1.0);
   return out;
 }

@@ -30,6 +30,7 @@
 #include <buda/passes/pipeline/standard_passes.hpp>
 
 #include <buda/base/checked.hpp>
+#include <buda/graph/tile_count.hpp>
 #include <buda/graph/value.hpp>
 #include <buda/ops/linear_algebra/sparse.hpp>
 
@@ -82,7 +83,7 @@ class Splitter {
   Edge constant(std::string_view suffix, Tensor tensor) {
     const NodeId made = editor_.add_constant(suffix, std::move(tensor));
     Shape& shape = graph_.node(made).outputs[0].shape;
-    if (shape.rank() == 2) shape = {1, 1, align_up(shape[0], kSide), align_up(shape[1], kSide)};
+    if (shape.rank() == 2) shape = {1, 1, graph::tiled_side(shape[0]), graph::tiled_side(shape[1])};
     return Edge(made);
   }
   Shape shape(const Edge& edge) const { return graph_.type(edge)->shape; }
@@ -146,7 +147,7 @@ std::optional<EqualFactors> equal_factors(const Graph& graph, const Node& n) {
     if (!factor || *factor == 0) continue;
     const Shape& other = graph.type(n.inputs()[along_c ? 0 : 1])->shape;
     const std::int64_t inner = other[along_c ? 3 : 2], stored = t.shape()[axis];
-    return EqualFactors{along_c, *factor, align_up(stored, kSide) == inner ? stored : inner};
+    return EqualFactors{along_c, *factor, graph::tiled_side(stored) == inner ? stored : inner};
   }
   return std::nullopt;
 }
@@ -168,7 +169,7 @@ Edge summed_parts(Splitter& s, const Edge& x, EqualFactors& of) {
   const std::int64_t parts = of_column * last_terms(of.along_c) >= of.terms ? 1 : parts_of(all, of_column);
   const std::int64_t length = ceil_div(all, parts) * kSide;
   // Padding of what is added up may hold anything: there the blocks are zeros, and so differ from part to part.
-  const std::int64_t different = of.terms % kSide == 0 ? 1 : parts;
+  const std::int64_t different = of.terms == all * kSide ? 1 : parts;
   std::vector<float> numbers(static_cast<std::size_t>(different * length * kSide), 0.0f);
   for (std::int64_t part = 0; part < different; ++part)
     for (std::int64_t i = 0; i < length; ++i) {

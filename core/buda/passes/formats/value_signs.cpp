@@ -3,6 +3,7 @@
 
 #include <buda/base/checked.hpp>
 #include <buda/graph/placement.hpp>
+#include <buda/graph/tile_count.hpp>
 #include <buda/graph/value.hpp>
 #include <buda/ops/device/device_layout.hpp>
 #include <buda/ops/linear_algebra/sparse.hpp>
@@ -175,7 +176,7 @@ double ValueSigns::coherence_of_gathered(const Node& n) const {
   const std::size_t rank = n.outputs[0].shape.rank();
   if (!table.has_value() || !table.value || !is_float(table.value->tensor.dtype()) || table.value->tensor.shape().rank() != 2) return 1;
   // The host may have reshaped what arrives.
-  const bool has_rows = align_up(table.value->tensor.shape()[1], graph::kTileSide) == n.outputs[0].shape[rank - 1];
+  const bool has_rows = graph::tiled_side(table.value->tensor.shape()[1]) == n.outputs[0].shape[rank - 1];
   return has_rows ? lines_of(table.value->tensor, true).coherence : 1;
 }
 

@@ -42,9 +42,9 @@ ValueRange contraction(const ValueRange& a, const ValueRange& b, std::int64_t n)
 
 }  // namespace
 
-std::int64_t tiles(std::int64_t datums) { return ceil_div(datums, graph::kTileSide); }
+std::int64_t tiles(std::int64_t datums) { return graph::tile_count(datums); }
 
-Shape padded(const Shape& four) { return {four[0], four[1], align_up(four[2], graph::kTileSide), align_up(four[3], graph::kTileSide)}; }
+Shape padded(const Shape& four) { return {four[0], four[1], graph::tiled_side(four[2]), graph::tiled_side(four[3])}; }
 
 bool has_transpose(const std::vector<graph::Tm>& tms) {
   return std::any_of(tms.begin(), tms.end(), [](const graph::Tm& tm) { return tm.kind == graph::TmKind::transpose; });
@@ -66,7 +66,7 @@ Lowered after_binary(std::string_view op, const graph::AttrMap& attrs, const Low
 }
 
 Lowered after_matmul(const Lowered& a, const Lowered& b) {
-  std::int64_t k = a.shape[3], filled = align_up(k, graph::kTileSide) - k;
+  std::int64_t k = a.shape[3], filled = graph::tiled_side(k) - k;
   Lowered out;
   out.shape = {std::max(a.shape[0], b.shape[0]), a.shape[1], a.shape[2], b.shape[3]};
   out.data = contraction(a.data, b.data, k);

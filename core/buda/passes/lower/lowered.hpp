@@ -3,6 +3,7 @@
 #pragma once
 
 #include <buda/graph/node.hpp>
+#include <buda/graph/tile_count.hpp>
 #include <buda/graph/tm.hpp>
 #include <buda/ops/device/value_range.hpp>
 #include <buda/tensor/shape.hpp>
@@ -44,8 +45,8 @@ struct Lowered {
   // The largest number among the columns of data, in every row: below the data too, where rows come of the same ops. But for rounding.
   std::optional<double> peak;
 
-  bool pads_rows() const { return shape[2] % graph::kTileSide != 0; }
-  bool pads_cols() const { return shape[3] % graph::kTileSide != 0; }
+  bool pads_rows() const { return !graph::fills_tiles(shape[2]); }
+  bool pads_cols() const { return !graph::fills_tiles(shape[3]); }
   graph::Edge edge() const { return {source, tms}; }
 };
 

@@ -13,4 +13,7 @@ inline constexpr const char* kExact = "exact";
 // A clip that stands for the limits of a quantised model's integers, in which there is no NaN.
 inline constexpr const char* kQuantisedLimits = "quantised_limits";
 
+// A splice that adds nothing but whole tiles of padding to its first input (steps/spare_tiles.hpp); the value says along which axis: r or c.
+inline constexpr const char* kSpareTiles = "spare_tiles";
+
 }  // namespace buda::passes

@@ -1,6 +1,7 @@
 // Writes the device ops that stand for one node of the tensor graph.
 #pragma once
 
+#include <buda/graph/graph.hpp>
 #include <buda/passes/lower/lowered.hpp>
 #include <buda/passes/lower/task.hpp>
 #include <buda/tensor/dtype.hpp>
@@ -8,6 +9,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace buda::passes {
@@ -39,6 +41,9 @@ class OpBuilder {
   // A tensor that the lowering needs, in the element type of the device, or in its own (numbers of rows).
   Result<Lowered> constant(std::string_view suffix, const Tensor& tensor);
   Result<Lowered> constant_as_is(std::string_view suffix, const Tensor& tensor);
+  // The node of a value of the device.
+  const graph::Node& made(graph::ValueRef value) const { return out_.node(value.node); }
+  void tag(graph::ValueRef value, const char* tag, std::string text) { out_.node(value.node).tags[tag] = std::move(text); }
   // Any node, with exactly this name, without types.
   graph::Node& add(std::string name, std::string_view op, std::vector<graph::Edge> inputs = {});
   // `wanted`, or with a number where a node of either graph has that name.

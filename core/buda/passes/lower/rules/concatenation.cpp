@@ -6,6 +6,7 @@
 #include <buda/passes/lower/rules/rules.hpp>
 #include <buda/passes/lower/steps/copies.hpp>
 #include <buda/passes/lower/steps/select.hpp>
+#include <buda/passes/lower/steps/spare_tiles.hpp>
 
 #include <algorithm>
 #include <array>
@@ -94,6 +95,7 @@ Lowered after_splice(const std::vector<Lowered>& parts, std::size_t axis) {
   return all;
 }
 
+// Of parts without spare tiles.
 Result<Lowered> spliced(OpBuilder& out, std::string_view suffix, std::vector<Lowered> parts, std::size_t axis) {
   std::vector<graph::Edge> edges;
   for (Lowered& part : parts) {
@@ -121,10 +123,12 @@ RuleResult lower_concatenate(Operands& in, OpBuilder& out) {
     groups.resize(1);
   }
   if (groups.size() == 1) return sum_of_parts(in, out, axis, groups[0], "");
+  const MatrixAxes along{*on_device == 2, *on_device == 3};
   std::vector<Lowered> parts;
   for (const Group& group : groups) {
     auto part = group.parts.size() == 1 ? in.value(group.parts[0]) : sum_of_parts(in, out, axis, group, "sum");
     BUDA_ASSIGN(Lowered one, std::move(part));
+    BUDA_ASSIGN(one, without_spare_tiles(out, std::move(one), along));
     parts.push_back(std::move(one));
   }
   while (parts.size() > kMaxSpliced) {
@@ -133,7 +137,8 @@ RuleResult lower_concatenate(Operands& in, OpBuilder& out) {
     parts.erase(first, last);
     parts.insert(parts.begin(), std::move(some));
   }
-  return spliced(out, "", std::move(parts), *on_device);
+  BUDA_ASSIGN(Lowered all, spliced(out, "", std::move(parts), *on_device));
+  return with_spare_tiles(out, std::move(all), along);
 }
 
 }  // namespace

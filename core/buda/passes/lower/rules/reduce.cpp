@@ -144,7 +144,7 @@ Result<Maximum> maximum(OpBuilder& out, std::string_view suffix, const Lowered& 
 // A matrix that is `factor` in its first n rows (columns) and 0 in the others, one tile wide (high); one tile for whole tiles.
 Result<Lowered> ones(OpBuilder& out, const Lowered& x, bool columns, double factor) {
   std::int64_t count = x.shape[columns ? 3 : 2];
-  bool whole = count % graph::kTileSide == 0;
+  bool whole = graph::fills_tiles(count);
   std::int64_t stored = whole ? graph::kTileSide : count;
   Tensor tensor(columns ? Shape{stored, graph::kTileSide} : Shape{graph::kTileSide, stored},
                 std::vector<float>(static_cast<std::size_t>(stored * graph::kTileSide), static_cast<float>(factor)));

@@ -5,6 +5,7 @@
 #include <buda/passes/lower/rules/rules.hpp>
 #include <buda/passes/lower/steps/copies.hpp>
 #include <buda/passes/lower/steps/gather.hpp>
+#include <buda/passes/lower/steps/spare_tiles.hpp>
 
 #include <algorithm>
 #include <span>
@@ -79,8 +80,11 @@ RuleResult lower_depthwise(Operands& in, OpBuilder& out) {
   std::int64_t width = in.attrs().integer("width");
   BUDA_ASSIGN(Lowered x, in.value(0));
   BUDA_ASSIGN(Lowered w, in.value(1));
-  if (width != graph::kTileSide || x.pads_cols() || w.pads_cols() || w.pads_rows())
+  const auto is_whole = [](std::int64_t size) { return size % graph::kTileSide == 0; };
+  if (width != graph::kTileSide || !is_whole(x.shape[3]) || !is_whole(w.shape[3]) || !is_whole(w.shape[2]))
     return out.refuse(cat("its blocks of ", width, " columns are not whole tiles"), "give it blocks of 32 columns");
+  BUDA_ASSIGN(x, without_spare_tiles(out, std::move(x), {.columns = true}));
+  BUDA_ASSIGN(w, without_spare_tiles(out, std::move(w), {.rows = true, .columns = true}));
   BUDA_ASSIGN(x, without_transpose(out, "copy", x));
   Lowered result;
   result.shape = {x.shape[0], x.shape[1], x.shape[2], w.shape[3]};
@@ -91,7 +95,7 @@ RuleResult lower_depthwise(Operands& in, OpBuilder& out) {
   result.rows_alike = x.rows_alike;
   if (const Tensor* weights = in.known(1)) result.zero_cols = zero_columns(*weights);
   BUDA_ASSIGN(result.source, out.op("", "depthwise", {x.edge(), w.edge()}));
-  return result;
+  return with_spare_tiles(out, std::move(result), {.columns = true});
 }
 
 }  // namespace

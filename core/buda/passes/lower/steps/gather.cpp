@@ -47,6 +47,7 @@ Lowered stacked_slices(Lowered x) {
     x.data = hull(x.data, x.rows);
     x.cols = hull(x.cols, x.corner);
   }
+  x.rows = x.corner = ValueRange::exactly(0);  // there are none
   x.tms.push_back(graph::Tm::vstack(x.shape[1]));
   x.shape = {x.shape[0], 1, x.shape[1] * tiles(x.shape[2]) * graph::kTileSide, x.shape[3]};
   x.rows_alike = false;

@@ -16,6 +16,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/passes/lower/steps/gather.hpp>
+#include <buda/passes/lower/steps/spare_tiles.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
@@ -78,6 +79,32 @@ Lowered manipulated(Lowered x, const Tm& tm) {
   x.peak.reset();
   x.tms.push_back(tm);
   return x;
+}
+
+// Which sides of a matrix such manipulations slice or stack, as they are before them.
+MatrixAxes sides_changed(const std::vector<Tm>& tms) {
+  MatrixAxes out;
+  bool is_turned = false;
+  for (const Tm& tm : tms) {
+    if (tm.kind == TmKind::transpose) {
+      is_turned = !is_turned;
+    } else {
+      const bool rows = tm.kind == TmKind::vslice || tm.kind == TmKind::vstack;
+      (rows != is_turned ? out.rows : out.columns) = true;
+    }
+  }
+  return out;
+}
+
+// Slices and stacks take tiles of data alone.
+Result<Lowered> manipulated(OpBuilder& out, Lowered x, const std::vector<Tm>& tms) {
+  MatrixAxes changed = sides_changed(tms);
+  BUDA_ASSIGN(x, without_spare_tiles(out, std::move(x), changed));
+  for (const Tm& tm : tms) {
+    x = manipulated(std::move(x), tm);
+    if (tm.kind == TmKind::transpose) std::swap(changed.rows, changed.columns);
+  }
+  return with_spare_tiles(out, std::move(x), changed);
 }
 
 // ---- with gathers
@@ -224,8 +251,7 @@ Result<Lowered> rearranged(OpBuilder& out, Lowered x, const Rearrangement& how) 
   DeviceAxes source{{places->from[1], places->from[2], places->from[3]}}, target{{places->to[1], places->to[2], places->to[3]}};
   auto tms = manipulations(source, target, places->sizes);
   if (!tms) return moved_by_gathers(out, {std::move(x), std::move(source)}, target, places->sizes);
-  for (const Tm& tm : *tms) x = manipulated(std::move(x), tm);
-  return x;
+  return manipulated(out, std::move(x), *tms);
 }
 
 Result<Lowered> reordered_rows(OpBuilder& out, const Lowered& x, const std::vector<std::int64_t>& rows, const Shape& to) {

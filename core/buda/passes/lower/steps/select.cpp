@@ -48,7 +48,7 @@ Result<Lowered> first_places(OpBuilder& out, Lowered x, std::int64_t kept, bool 
     return padded ? hull(padding, left_out) : left_out;
   };
   if (columns && !zeros) {
-    x.cols = fewer > 0 && kept % graph::kTileSide == 0 ? x.cols : with_left_out(x.cols, x.data);
+    x.cols = fewer > 0 && graph::fills_tiles(kept) ? x.cols : with_left_out(x.cols, x.data);
     x.corner = with_left_out(x.corner, x.rows);
   } else if (!columns) {
     x.rows = with_left_out(x.rows, x.data);
