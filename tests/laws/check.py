@@ -25,6 +25,8 @@ LIMIT_NAME = re.compile(r"\bk(Most|Least|Few)[A-Z]\w*")
 # What moving data and kernels take are parameters of the device (share/devices), which one place reads (core/buda/cost).
 COST_CONSTANT = re.compile(r"constexpr .*\b(k\w*(?:Cycles|Rate|Bandwidth|Latency|PerCycle|Share)\w*)\s*(?:\[\])?\s*[={]")
 WITHOUT_COST_CONSTANTS = {"balance", "cost", "sim", "timed"}
+# What differs by class of op is a column of its table, or one function of a stage.
+FILES_THAT_NAME_CLASSES = 25
 LIMITS = {".cpp": 600, ".hpp": 250, ".h": 250}
 
 
@@ -129,6 +131,9 @@ def main():
     for path in sorted(files):
         check_file(root, path, problems)
     check_codes(root, sorted(files), problems)
+    naming = [str(p) for p in sorted(files) if "OpClass::" in (root / p).read_text()]
+    if len(naming) > FILES_THAT_NAME_CLASSES:
+        problems.append(f"{len(naming)} files name classes of ops, and {FILES_THAT_NAME_CLASSES} may: ask ops/table/op_traits.hpp: " + ", ".join(naming))
     allowed = {"CMakeLists.txt", "CMakePresets.json", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", "Makefile", "README.md", "apps", "build", "core", "docs", "plugins",
                "schemas", "share", "tests", "CMakeUserPresets.json"}
     for entry in sorted(root.iterdir()):

@@ -9,6 +9,7 @@
 
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
+#include <buda/ops/table/op_traits.hpp>
 
 #include <algorithm>
 #include <map>
@@ -19,7 +20,6 @@ namespace {
 using netlist::Dim;
 using netlist::FusedOp;
 using netlist::Op;
-using netlist::OpClass;
 using netlist::OpType;
 using netlist::SubOp;
 using netlist::SubOperand;
@@ -37,7 +37,7 @@ struct Buffer {
 };
 
 Cut cut_of(const SubOp& sub, std::size_t operand) {
-  if (netlist::op_class(sub.type) != OpClass::matmul) return Cut::block;
+  if (!ops::multiplies_matrices(sub.type)) return Cut::block;
   return operand == 0 ? Cut::rows : operand == 1 ? Cut::columns : Cut::block;
 }
 
@@ -73,7 +73,7 @@ class Builder {
     for (std::size_t i = 0; i < sub.inputs.size(); ++i)
       if (auto unable = add_operand(sub, i, step, shapes)) return unable;
     // Scales come first where the numbers to be scaled are in the destination register.
-    if (netlist::op_class(sub.type) == OpClass::quant && sub.inputs.size() == 2 && sub.inputs[1].operand.kind == Kind::dest) {
+    if (ops::is_quantization(sub.type) && sub.inputs.size() == 2 && sub.inputs[1].operand.kind == Kind::dest) {
       std::swap(step.operands[0], step.operands[1]);
       std::swap(step.op.inputs[0], step.op.inputs[1]);
       std::swap(shapes.inputs[0], shapes.inputs[1]);

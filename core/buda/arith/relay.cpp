@@ -6,6 +6,7 @@
 #include <buda/arith/special_values.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/ops/table/op_traits.hpp>
 
 namespace buda::arith {
 namespace {
@@ -37,7 +38,7 @@ Value run_copy(const OpCall& call) {
 // Of what only moves nothing is rounded.
 Value run_relay(const OpCall& call) {
   const Value& in = *call.inputs[0];
-  const bool copies = call.mode == Mode::bits && netlist::op_class(call.op.type) != OpClass::ethernet;
+  const bool copies = call.mode == Mode::bits && !ops::runs_on_ethernet(call.op.type);
   if (copies || in.format != call.op.out_format || call.previous) return run_copy(call);
   Value out = in;
   return out;

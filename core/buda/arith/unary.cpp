@@ -6,6 +6,7 @@
 #include <buda/arith/special_values.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/ops/table/op_traits.hpp>
 
 #include <bit>
 #include <cmath>
@@ -103,7 +104,7 @@ Function sfpu_function(OpType type) {
   }
 }
 
-bool is_unary_copy(const Op& op) { return netlist::op_class(op.type) == netlist::OpClass::unary; }
+bool is_unary_copy(const Op& op) { return ops::is_copy_of_tiles(op.type); }
 
 std::optional<Unable> check_unary(const OpShapes& shapes) {
   if (auto unable = check_elementwise(shapes, 1)) return unable;

@@ -1,5 +1,6 @@
 // Choice of rows.
 #include <buda/cost/rows.hpp>
+#include <buda/ops/table/op_traits.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -10,7 +11,6 @@ namespace buda::cost {
 namespace {
 
 using netlist::Op;
-using netlist::OpClass;
 
 // Of those that fit, the first whose format is nearest.
 template <class Row, class Fits>
@@ -30,11 +30,10 @@ int format_distance(DataFormat a, DataFormat b) {
 
 DataFormat operand_format(const Op& op) {
   if (op.inputs.empty()) return op.out_format;
-  OpClass type = netlist::op_class(op.type);
-  if (type == OpClass::quant) return op.inputs[0].format;
+  if (ops::is_quantization(op.type)) return op.inputs[0].format;
   if (op.attributes.identity && op.inputs.size() > 1) return op.inputs[1].format;
   DataFormat widest = op.inputs[0].format;
-  if (type != OpClass::binary && type != OpClass::matmul) return widest;
+  if (!ops::combines_two(op.type) && !ops::multiplies_matrices(op.type)) return widest;
   if (op.inputs.size() > 1 && bits_per_datum(op.inputs[1].format) > bits_per_datum(widest)) widest = op.inputs[1].format;
   return widest;
 }
@@ -51,7 +50,7 @@ double larger_tiles(const Op& op, DataFormat measured, const device::DeviceDescr
 }
 
 const device::KernelCost* kernel_row(const Op& op, const device::CostParameters& cost) {
-  std::string_view name = netlist::op_type_name(netlist::op_class(op.type) == OpClass::unary ? netlist::OpType::nop : op.type);
+  std::string_view name = netlist::op_type_name(ops::is_copy_of_tiles(op.type) ? netlist::OpType::nop : op.type);
   std::string_view variant = row_variant(op);
   DataFormat format = operand_format(op);
   auto row = [&](std::string_view v) {

@@ -13,6 +13,7 @@
 #include <buda/kernels/compiler.hpp>
 #include <buda/kernels/package.hpp>
 #include <buda/kernels/source.hpp>
+#include <buda/ops/table/op_traits.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -38,7 +39,7 @@ Diagnostic refused(const netlist::Netlist& netlist, const netlist::Op& op, const
 }
 
 // Ethernet cores copy without kernels.
-bool has_kernel(const netlist::Op& op) { return netlist::op_class(op.type) != netlist::OpClass::ethernet; }
+bool has_kernel(const netlist::Op& op) { return !ops::runs_on_ethernet(op.type); }
 
 const netlist::FusedOp* fused_op_of(const netlist::Netlist& netlist, const netlist::Op& op) {
   for (const netlist::FusedOp& fused : netlist.fused_ops)

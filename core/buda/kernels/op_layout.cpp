@@ -4,6 +4,7 @@
 #include <buda/arith/tiles.hpp>
 #include <buda/base/text.hpp>
 #include <buda/kernels/steps.hpp>
+#include <buda/ops/table/op_traits.hpp>
 #include <buda/tensor/data_format.hpp>
 
 #include <algorithm>
@@ -15,7 +16,6 @@ namespace {
 
 using netlist::MulticastAxis;
 using netlist::Op;
-using netlist::OpClass;
 using netlist::UblockOrder;
 
 constexpr std::uint32_t kFirstInputStream = 4, kOutputStream = 24, kBetweenStream = 32, kFirstBufferStream = 33;
@@ -221,16 +221,13 @@ bool place_steps(L1Space& space, const StepTable& steps, OpLayout& to) {
 std::int64_t least_tiles(const Op& op, std::size_t input, const OperandLayout& operand, const StepTable* steps) {
   if (steps != nullptr) return std::max<std::int64_t>(steps->round_tiles[input], 1);
   if (op.attributes.identity) return operand.tiles;
-  if (netlist::op_class(op.type) != OpClass::matmul || input > 1) return 1;
+  if (!ops::multiplies_matrices(op.type) || input > 1) return 1;
   return (input == 0 ? operand.blocks.blocks_r : operand.blocks.blocks_c) * operand.blocks.block_tiles();
 }
 
 }  // namespace
 
-bool takes_rows(const Op& op) {
-  const OpClass kind = netlist::op_class(op.type);
-  return kind == OpClass::tilizer || kind == OpClass::embedding;
-}
+bool takes_rows(const Op& op) { return ops::reads_datums(op.type); }
 
 netlist::TileIndex OperandLayout::tile(GridCoord core, std::int64_t number) const {
   const std::int64_t row = grid.rows == 1 ? 0 : core.row, col = grid.cols == 1 ? 0 : core.col;
@@ -249,7 +246,7 @@ std::variant<OpLayout, std::string> layout_of(const arith::OpCall& call, std::ui
     if (out.inputs.back().tiles >= 1 << 30) return cat("input ", i, " has too many tiles");
   }
   if (rows) set_rows(op, out);
-  const bool matmul = netlist::op_class(op.type) == OpClass::matmul;
+  const bool matmul = ops::multiplies_matrices(op.type);
   out.arguments.tiles = static_cast<std::uint32_t>(out.output.tiles);
   out.arguments.adds = call.previous ? 1 : 0;
   set_blocks(op, out.arguments);
@@ -269,7 +266,7 @@ std::variant<OpLayout, std::string> layout_of(const arith::OpCall& call, std::ui
     if (auto wrong = wrong_order(op, out)) return *wrong;
     set_matmul(op, out.arguments);
   }
-  const bool topk = netlist::op_class(op.type) == OpClass::topk;
+  const bool topk = ops::sorts(op.type);
   if (topk)
     if (auto wrong = set_topk(op, out)) return *wrong;
   std::optional<StepTable> steps;

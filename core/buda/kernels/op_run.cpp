@@ -9,6 +9,7 @@
 #include <buda/kernels/source.hpp>
 #include <buda/kernels/zone_rings.hpp>
 #include <buda/numerics/pack.hpp>
+#include <buda/ops/table/op_traits.hpp>
 #include <buda/tensor/tile_layout.hpp>
 
 #include <algorithm>
@@ -311,7 +312,7 @@ std::variant<Prepared, std::string> prepare(const KernelSet& kernels, const devi
   if (auto why = unable(call)) return *why;
   OpCall prepared = call;
   std::vector<arith::ValuePtr> looked_up;
-  if (netlist::op_class(call.op.type) == netlist::OpClass::embedding) {
+  if (ops::looks_up_rows(call.op.type)) {
     // On a chip the fifth processor reads the rows of the table whose numbers it gets.
     auto rows = arith::looked_up(call);
     if (auto* why = std::get_if<std::string>(&rows)) return std::move(*why);
@@ -354,7 +355,7 @@ CoreFailure run_part(const KernelSet& kernels, const device::L1Map& l1, const Op
 
 arith::Outcome run_op(const KernelSet& kernels, const device::L1Map& l1, const OpCall& call, const RunCore& run_core, const Print& print) {
   // Ethernet cores move bytes, without a kernel.
-  if (netlist::op_class(call.op.type) == netlist::OpClass::ethernet) return arith::op_kind(call.op.type).run(call);
+  if (ops::runs_on_ethernet(call.op.type)) return arith::op_kind(call.op.type).run(call);
   auto prepared = prepare(kernels, l1, call);
   if (auto* why = std::get_if<std::string>(&prepared)) return std::move(*why);
   const OpCall& given = std::get<Prepared>(prepared).call;

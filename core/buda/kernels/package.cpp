@@ -4,6 +4,7 @@
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
 #include <buda/io/yaml.hpp>
+#include <buda/ops/table/op_traits.hpp>
 #include <buda/sfpu/functions.hpp>
 
 #include <kernels/arguments.h>
@@ -90,7 +91,7 @@ class Reading {
 bool replaces(const Package& package, const netlist::Op& op) {
   const Replaced& r = package.replaces;
   if (!r.type.empty()) return netlist::op_type_name(op.type) == r.type;
-  if (!r.fused_op.empty()) return netlist::op_class(op.type) == netlist::OpClass::fused && op.attributes.fused_op_id == r.fused_op;
+  if (!r.fused_op.empty()) return ops::is_fused(op.type) && op.attributes.fused_op_id == r.fused_op;
   return std::find(r.ops.begin(), r.ops.end(), op.name) != r.ops.end();
 }
 
@@ -110,7 +111,7 @@ Diagnostic unused_package(const Package& package, const netlist::Netlist& netlis
     for (const netlist::Op& op : graph.ops) {
       if (!r.ops.empty()) there.insert(op.name);
       if (!r.type.empty()) there.insert(std::string(netlist::op_type_name(op.type)));
-      if (!r.fused_op.empty() && netlist::op_class(op.type) == netlist::OpClass::fused) there.insert(op.attributes.fused_op_id);
+      if (!r.fused_op.empty() && ops::is_fused(op.type)) there.insert(op.attributes.fused_op_id);
     }
   const std::set<std::string> named(r.ops.begin(), r.ops.end());
   const std::string wanted = !r.type.empty()  ? cat("ops of type '", r.type, '\'')
@@ -138,8 +139,7 @@ Result<void> check_uses(const netlist::Netlist& netlist, const Packages& package
       const Package* package = package_of(packages, op);
       if (package == nullptr) continue;
       used[static_cast<std::size_t>(package - packages.data())] = true;
-      const netlist::OpClass kind = netlist::op_class(op.type);
-      if (!package->function || kind == netlist::OpClass::unary || kind == netlist::OpClass::sfpu) continue;
+      if (!package->function || ops::is_copy_of_tiles(op.type) || ops::is_function_of_one(op.type)) continue;
       Diagnostic d = input_error("KC007", netlist.loc(op.places.self),
                                  cat("op '", op.name, "': kernel '", package->name, "' is a function of one number, and ",
                                      netlist::op_type_name(op.type), " ops are not"));

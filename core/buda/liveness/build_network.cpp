@@ -3,6 +3,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/netlist/model/op_types.hpp>
+#include <buda/ops/table/op_traits.hpp>
 
 #include <algorithm>
 #include <map>
@@ -182,7 +183,7 @@ class Builder {
     auto next = inputs.begin();
     for (const auto* graph : program_.epoch.graphs)
       for (const Op& op : graph->ops) {
-        if (op_class(op.type) != netlist::OpClass::ethernet) continue;
+        if (!ops::runs_on_ethernet(op.type)) continue;
         for (std::int64_t number = 0; number < op.grid.volume(); ++number, ++next) {
           if (next == inputs.end()) return strange(cat("lacks cores of op '", op.name, '\''));
           add_copy(op, number, next->second);

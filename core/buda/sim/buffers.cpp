@@ -1,4 +1,5 @@
 // Buffers in L1: what is in them, who may take it, and who hears of room.
+#include <buda/ops/table/op_traits.hpp>
 #include <buda/sim/engine.hpp>
 #include <buda/sim/needs.hpp>
 
@@ -36,7 +37,7 @@ void tell_of_room(Machine& m, StreamId id) {
 
 // A table's reader may wait for the numbers of its rows, which `s` brings, however they come.
 void wake_table(Machine& m, const StreamState& s) {
-  if (s.kernel == kNone || netlist::op_class(m.kernels[s.kernel].op->type) != netlist::OpClass::embedding) return;
+  if (s.kernel == kNone || !ops::looks_up_rows(m.kernels[s.kernel].op->type)) return;
   for (StreamId other : m.kernels[s.kernel].operands) {
     if (other == kNone || !m.streams[other].reads()) continue;
     const auto& lookup = m.streams[other].program->read->lookup;

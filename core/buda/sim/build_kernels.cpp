@@ -1,6 +1,7 @@
 // Kernels: those of workers by the op of their core; those of Ethernet cores, which may serve several ops, by the ids of their buffers.
 #include <buda/base/text.hpp>
 #include <buda/netlist/model/op_types.hpp>
+#include <buda/ops/table/op_traits.hpp>
 #include <buda/pipes/check/consumption.hpp>
 #include <buda/pipes/plan/epoch_plan.hpp>
 #include <buda/sim/building.hpp>
@@ -121,7 +122,7 @@ Result<void> add_ethernet_ops(Building& b) {
   std::size_t next = 0;
   for (const auto* graph : b.setup.epoch.graphs)
     for (const Op& op : graph->ops) {
-      if (op_class(op.type) != netlist::OpClass::ethernet) continue;
+      if (!ops::runs_on_ethernet(op.type)) continue;
       for (std::int64_t number = 0; number < op.grid.volume(); ++number, ++next) {
         if (next >= copies.size()) return not_simulated(cat("op '", op.name, "': the stream program lacks some of its cores"), op.name);
         const EthernetCopy& copy = copies[next];
@@ -211,7 +212,7 @@ Result<void> plan_kernel(Building& b, KernelState& k, const pipes::Consumptions&
     context.operands.push_back(operand);
   }
   // The firmware of an Ethernet core only tells one stream of what the other has received.
-  if (op_class(op.type) == netlist::OpClass::ethernet) {
+  if (ops::runs_on_ethernet(op.type)) {
     k.plan = plan_steps(op, context.operands);
   } else {
     BUDA_ASSIGN(k.plan, b.setup.cores.plan(context));

@@ -1,4 +1,5 @@
 // Rows of a queue in flat layout, shared out among the cores of an op.
+#include <buda/ops/table/op_traits.hpp>
 #include <buda/tiling/flat_rows.hpp>
 
 #include <buda/base/text.hpp>
@@ -21,11 +22,9 @@ bool takes_rows(const Op& op, std::size_t input) {
   return role == OperandRole::rows || role == OperandRole::table;
 }
 
-bool looks_up_rows(const Op& op) { return operand_row(op, 0).role == OperandRole::table; }
-
 std::variant<RowCut, std::string> cut_rows(const TileLayout& rows, TileDim dim, const Op& op) {
   const auto& b = rows.block;
-  const bool looks_up = looks_up_rows(op);
+  const bool looks_up = ops::looks_up_rows(op.type);
   const std::int32_t tile_rows = dim.rows;
   if (op.grid.cols % rows.grid.cols != 0 || (!looks_up && op.grid.rows % rows.grid.rows != 0))
     return cat("a grid of ", op.grid.rows, 'x', op.grid.cols, " cores cannot share ", rows.grid.rows, 'x', rows.grid.cols,

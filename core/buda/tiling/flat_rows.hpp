@@ -15,8 +15,6 @@ namespace buda::tiling {
 
 // A tilizer takes its input as rows, an embedding its table.
 bool takes_rows(const netlist::Op& op, std::size_t input);
-// Whether it reads those of its rows that another input names.
-bool looks_up_rows(const netlist::Op& op);
 
 // How the cores of an op share the rows of a queue. What travels is a piece: as much of one row as a ublock of the queue is wide. A core
 // goes through `rows_per_column` rows of its first column of pieces, then through the same rows of the next column; after the last column

@@ -1,4 +1,5 @@
 // The estimates are those with which the balancer chooses.
+#include <buda/ops/table/op_traits.hpp>
 #include <buda/timed/op_facts.hpp>
 
 #include <buda/balance/cost/cost.hpp>
@@ -97,7 +98,7 @@ void add_facts(EpochSummary& epoch, const netlist::Netlist& netlist, const devic
     add_block(out, *op);
     for (EpochSummary::Pipe& in : out.inputs) add_shape(in, source_of(netlist, in.name));
     add_shape(out.output, Source{&op->grid, &op->block});
-    if (netlist::op_class(op->type) == netlist::OpClass::ethernet) continue;
+    if (ops::runs_on_ethernet(op->type)) continue;
     const netlist::FusedOp* fused = find_body(netlist, op->attributes.fused_op_id);
     const cost::KernelCycles kernel = slowest_kernel(*op, fused, device, index_tiles);
     out.estimate = kernel.total;

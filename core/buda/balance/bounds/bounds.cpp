@@ -2,6 +2,7 @@
 #include <buda/balance/bounds/bounds.hpp>
 
 #include <buda/cost/transfer_model.hpp>
+#include <buda/ops/table/op_traits.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -203,7 +204,7 @@ namespace {
 
 // Tiles of an operand that every model of the op reads: of what is cut off, or looked up by row, none need be.
 std::int64_t compulsory_tiles(const OpSpec& spec, std::size_t input) {
-  const bool is_whole = !spec.op.inputs[input].maps.unpad && netlist::op_class(spec.op.type) != netlist::OpClass::embedding;
+  const bool is_whole = !spec.op.inputs[input].maps.unpad && !ops::looks_up_rows(spec.op.type);
   return is_whole ? spec.operands[input].shape.volume() : 0;
 }
 

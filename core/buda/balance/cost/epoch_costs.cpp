@@ -11,6 +11,7 @@
 #include <buda/cost/transfer_model.hpp>
 #include <buda/netlist/model/index.hpp>
 #include <buda/netlist/program/program_vm.hpp>
+#include <buda/ops/table/op_traits.hpp>
 #include <buda/overlay/epoch_compiler.hpp>
 #include <buda/overlay/usage.hpp>
 #include <buda/tiling/tile_order.hpp>
@@ -27,7 +28,6 @@ namespace {
 
 using netlist::Graph;
 using netlist::Op;
-using netlist::OpClass;
 
 std::set<std::string> stored_ops(const netlist::Netlist& netlist) {
   std::set<std::string> out;
@@ -105,7 +105,7 @@ class EpochPipeline {
     }
     in_pipeline_[at] = pipeline_.size();
     pipeline_.push_back(std::move(out));
-    cores_.push_back(netlist::op_class(op.type) == OpClass::ethernet ? GridRect{} : op.occupied());
+    cores_.push_back(ops::runs_on_ethernet(op.type) ? GridRect{} : op.occupied());
     done_[at] = start + whole_cycles(cycles.running());
     latency_ = std::max(latency_, done_[at]);
   }
@@ -148,7 +148,7 @@ class GraphCosts {
     out.executed = executed_.contains(number);
     std::vector<Traffic> traffics;
     for (const Op& op : graph.ops) {
-      out.cores += netlist::op_class(op.type) == OpClass::ethernet ? 0 : op.grid.volume();
+      out.cores += ops::runs_on_ethernet(op.type) ? 0 : op.grid.volume();
       traffics.push_back(traffic(op, number));
       out.ops.push_back(cost_of(op, traffics.back()));
       if (loads != nullptr) take_ways(op.name, traffics.back(), *loads, out.ops.back().cycles);

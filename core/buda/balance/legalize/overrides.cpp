@@ -5,6 +5,7 @@
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
 #include <buda/netlist/model/output_buffer.hpp>
+#include <buda/ops/table/op_traits.hpp>
 
 #include <algorithm>
 #include <array>
@@ -187,11 +188,12 @@ std::string constants_of(const OpSpec& spec) {
 
 // Why it cannot go through an inner dimension in such steps; empty if nothing is known of that.
 std::string broken_steps(const OpSpec& spec, std::int32_t u_kt) {
-  const netlist::OpClass op = netlist::op_class(spec.op.type);
-  if (op == netlist::OpClass::depthwise) return u_kt == 1 ? "" : "a depthwise op goes through its inner dimension tile by tile: 1 is legal";
+  const bool is_product = ops::multiplies_matrices(spec.op.type);
+  if (!is_product && ops::sums_products(spec.op.type))
+    return u_kt == 1 ? "" : "a depthwise op goes through its inner dimension tile by tile: 1 is legal";
   const netlist::Dim dim = spec.op.attributes.reduce_dim;
-  const bool reduces = op == netlist::OpClass::reduce && (dim == netlist::Dim::r || dim == netlist::Dim::c);
-  return op == netlist::OpClass::matmul || reduces ? "" : "the op has no inner dimension, through which it would go in steps";
+  const bool reduces = spec.op.type == netlist::OpType::reduce && (dim == netlist::Dim::r || dim == netlist::Dim::c);
+  return is_product || reduces ? "" : "the op has no inner dimension, through which it would go in steps";
 }
 
 // What an override names that the op does not have; empty if nothing.

@@ -3,6 +3,7 @@
 
 #include <buda/balance/policy/neighbours.hpp>
 #include <buda/base/checked.hpp>
+#include <buda/ops/table/op_traits.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -37,7 +38,7 @@ bool can_grow(const Problem& problem, const OpSpec& spec, std::size_t input) {
 }
 
 bool can_pad(const Problem& problem, const OpSpec& spec) {
-  if (netlist::op_class(spec.op.type) != netlist::OpClass::matmul || spec.selection || spec.feeds_loopback) return false;
+  if (!ops::multiplies_matrices(spec.op.type) || spec.selection || spec.feeds_loopback) return false;
   for (std::size_t i = 1; i < spec.operands.size(); ++i)
     if (!can_grow(problem, spec, i)) return false;
   return std::all_of(spec.users.begin(), spec.users.end(), [&](const OpUse& use) {

@@ -10,6 +10,7 @@
 #include <buda/netlist/model/op_shapes.hpp>
 #include <buda/netlist/program/program_vm.hpp>
 #include <buda/ops/table/op_class.hpp>
+#include <buda/ops/table/op_traits.hpp>
 #include <buda/tiling/flat_rows.hpp>
 
 #include <algorithm>
@@ -25,7 +26,6 @@ namespace {
 using netlist::Graph;
 using netlist::Netlist;
 using netlist::Op;
-using netlist::OpClass;
 using netlist::Queue;
 
 class ProblemReader {
@@ -138,9 +138,8 @@ class ProblemReader {
   }
 
   void add_op(const Op& op, const Graph& graph) {
-    const OpClass kind = netlist::op_class(op.type);
-    if (!ops::class_info(kind).balanced || op.attributes.identity || kind == OpClass::splice || kind == OpClass::embedding ||
-        tiling::takes_rows(op, 0)) {
+    if (!ops::class_info(netlist::op_class(op.type)).balanced || op.attributes.identity || ops::splices(op.type) ||
+        ops::reads_datums(op.type)) {
       refuse_op(op, cat("has type ", netlist::op_type_name(op.type), op.attributes.identity ? " (sparse)" : "",
                         ", which cannot be taken over from a netlist"));
       return;

@@ -1,5 +1,6 @@
 // By formats and op classes.
 #include <buda/balance/problem/l1_accumulation.hpp>
+#include <buda/ops/table/op_traits.hpp>
 
 namespace buda::balance {
 namespace {
@@ -10,8 +11,7 @@ bool adds(DataFormat partial, DataFormat accumulated) {
 }
 
 bool may_add_in_l1(const OpSpec& spec) {
-  const auto kind = netlist::op_class(spec.op.type);
-  const bool sums = kind == netlist::OpClass::matmul || kind == netlist::OpClass::depthwise;
+  const bool sums = ops::sums_products(spec.op.type);
   // What follows the sum is done to the last block as it leaves the destination register.
   const bool followed = spec.op.attributes.relu.enabled || spec.op.attributes.requant || spec.op.attributes.dequant;
   return sums && !followed && adds(spec.op.intermed_format, spec.op.acc_format);

@@ -21,6 +21,7 @@
 #include <buda/netlist/text/parse.hpp>
 #include <buda/ops/device/device_layout.hpp>
 #include <buda/ops/linear_algebra/sparse.hpp>
+#include <buda/ops/table/op_traits.hpp>
 #include <buda/tiling/flat_rows.hpp>
 
 #include <algorithm>
@@ -527,9 +528,7 @@ class ProblemBuilder {
   // Tilizers and embeddings read rows of datums, in a queue of the host's; others read tiles.
   void set_layout(SourceSpec& source) {
     auto takes_rows = [&](const OpUse& use) { return tiling::takes_rows(problem_.op(use.op).op, use.input); };
-    auto looks_up = [&](const OpUse& use) {
-      return use.input == 1 && netlist::op_class(problem_.op(use.op).op.type) == netlist::OpClass::embedding;
-    };
+    auto looks_up = [&](const OpUse& use) { return ops::is_row_number(problem_.op(use.op).op.type, use.input); };
     auto by_row = std::find_if(source.users.begin(), source.users.end(), takes_rows);
     source.flat = by_row != source.users.end();
     source.row_numbers = std::any_of(source.users.begin(), source.users.end(), looks_up);

@@ -2,6 +2,7 @@
 #include <buda/balance/resources/edge.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/ops/table/op_traits.hpp>
 #include <buda/tiling/edge_routes.hpp>
 #include <buda/tiling/flat_rows.hpp>
 
@@ -219,7 +220,7 @@ std::int64_t most_divisor(std::int64_t number, std::int64_t most) {
 }  // namespace
 
 TileLayout preferred_layout(const Op& op, std::size_t input, const TileShape& producer, const EdgeMaps& maps) {
-  if (tiling::takes_rows(op, input) && tiling::looks_up_rows(op)) return table_layout(op, producer);
+  if (tiling::takes_rows(op, input) && ops::looks_up_rows(op.type)) return table_layout(op, producer);
   const TileOrder order = input_order(op, input);
   TileLayout l;
   l.grid = {order.axis == tiling::MulticastAxis::column ? 1 : op.grid.rows, order.axis == tiling::MulticastAxis::row ? 1 : op.grid.cols};

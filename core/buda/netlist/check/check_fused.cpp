@@ -4,6 +4,7 @@
 // walk below goes through the sub-ops in execution order and keeps, for each intermediate, who wrote it and in which schedule.
 #include <buda/netlist/check/check_context.hpp>
 #include <buda/ops/table/device_op.hpp>
+#include <buda/ops/table/op_traits.hpp>
 
 #include <algorithm>
 #include <array>
@@ -183,7 +184,7 @@ class FusedChecker : FusedErrors {
   }
 
   void check_tile_broadcast(const SubOp& s, std::size_t i) {
-    if (op_class(s.type) != OpClass::binary || ops::device_op(s.type).vector_unit || i != 1)
+    if (!ops::combines_two(s.type) || ops::device_op(s.type).vector_unit || i != 1)
       error("NL516", s, Field::tms, "tile_broadcast is for the second operand of add, subtract and multiply", "", static_cast<int>(i));
   }
 

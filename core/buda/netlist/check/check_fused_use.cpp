@@ -6,6 +6,7 @@
 // they are.
 #include <buda/netlist/check/check_context.hpp>
 #include <buda/ops/table/device_op.hpp>
+#include <buda/ops/table/op_traits.hpp>
 
 #include <algorithm>
 
@@ -35,7 +36,7 @@ class UseChecker {
         if (s.type == OpType::reduce) check_reduce(s);
         if (op_.acc_format == F::int32) {
           check_integers(s);
-        } else if (op_class(s.type) == OpClass::quant) {
+        } else if (ops::is_quantization(s.type)) {
           error("NL540", s, Field::type, cat(op_type_name(s.type), " needs acc_df Int32; ", user(), " has ", format_name(op_.acc_format)));
         }
       }
@@ -113,7 +114,7 @@ class UseChecker {
       error("NL511", s, Field::type, cat(op_type_name(s.type), " has no Int32 form; ", user(), " accumulates in Int32"));
       return;
     }
-    if (op_class(s.type) != OpClass::quant) check_integer_operands(s);
+    if (!ops::is_quantization(s.type)) check_integer_operands(s);
     if (s.type == OpType::quantization) check_quantization(s);
     if (s.type == OpType::requantization || s.type == OpType::dequantization) check_from_integers(s);
   }

@@ -1,6 +1,7 @@
 // What every op has to fulfil, apart from formats: counts, blocks, destination register, and what attributes ask for.
 #include <buda/netlist/check/check_context.hpp>
 #include <buda/netlist/model/output_buffer.hpp>
+#include <buda/ops/table/op_traits.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -8,7 +9,7 @@
 namespace buda::netlist {
 namespace {
 
-bool is_matmul(const Op& op) { return op_class(op.type) == OpClass::matmul; }
+bool is_matmul(const Op& op) { return ops::multiplies_matrices(op.type); }
 
 bool takes_bias(const Op& op) {
   const auto& operands = class_of(op).operands;

@@ -1,6 +1,7 @@
 // Reads the attributes of ops and sub-ops.
 #include <buda/netlist/model/op_attributes.hpp>
 #include <buda/netlist/text/parse_context.hpp>
+#include <buda/ops/table/op_traits.hpp>
 
 #include <algorithm>
 
@@ -134,7 +135,7 @@ void check_owner(ParseContext& ctx, const std::string& key, const io::Node& node
   if (info == nullptr || (sub_op ? info->for_sub_op(type) : info->for_op(type))) return;
   std::vector<std::string> owners;
   auto owns = [&](const OpTypeInfo& row) { return sub_op ? info->for_sub_op(row.type) : info->for_op(row.type); };
-  auto is_sfpu = [](const OpTypeInfo& row) { return row.op_class == OpClass::sfpu; };
+  auto is_sfpu = [](const OpTypeInfo& row) { return ops::is_function_of_one(row.type); };
   const auto& types = all_op_types();
   const bool all_sfpu = std::all_of(types.begin(), types.end(), [&](const auto& row) { return !is_sfpu(row) || owns(row); });
   if (all_sfpu) owners.emplace_back("SFPU ops");

@@ -1,4 +1,5 @@
 // Writes down the buffers of a kernel.
+#include <buda/ops/table/op_traits.hpp>
 #include <buda/pipes/build/op_buffers.hpp>
 
 #include <buda/pipes/build/block_keys.hpp>
@@ -54,7 +55,7 @@ Buffer input_buffer(const PlacedEpoch& epoch, std::size_t op, std::size_t number
     auto offset = input.rows->offset_bytes(static_cast<std::int32_t>(core / cols), static_cast<std::int32_t>(core % cols));
     b.rows.tilize_row_col_offset = static_cast<std::int32_t>(offset);
   }
-  if (tiling::looks_up_rows(*p.op)) (number == 0 ? b.embedding_op_data_input : b.embedding_op_index_input) = true;
+  if (ops::looks_up_rows(p.op->type)) (number == 0 ? b.embedding_op_data_input : b.embedding_op_index_input) = true;
   return b;
 }
 

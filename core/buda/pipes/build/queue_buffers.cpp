@@ -1,4 +1,5 @@
 // Writes down the buffers of queues.
+#include <buda/ops/table/op_traits.hpp>
 #include <buda/pipes/build/queue_buffers.hpp>
 
 #include <buda/pipes/build/block_keys.hpp>
@@ -10,7 +11,6 @@
 namespace buda::pipes {
 
 using netlist::Op;
-using netlist::OpClass;
 using netlist::Queue;
 
 namespace {
@@ -20,7 +20,7 @@ void set_rows(const EpochPlan& plan, const QueuePlan& q, Buffer& b) {
   if (q.readers.empty()) return;
   const Queue& queue = plan.netlist().queues[q.queue];
   const OpPlan& reader = plan.ops[q.readers.front()];
-  const bool looks_up = tiling::looks_up_rows(*reader.op);
+  const bool looks_up = ops::looks_up_rows(reader.op->type);
   if (looks_up && !q.rows) {
     b.rows.embedding_index = true;
     b.rows.indices_per_tile = queue.tile_dim.rows * queue.tile_dim.cols;
@@ -99,8 +99,7 @@ GridCoord prologue_worker(const EpochPlan& plan, const QueuePlan& q, std::size_t
   auto cols = static_cast<std::size_t>(queue.grid.cols);
   auto row = static_cast<std::int32_t>(buffer / cols) % op.grid.rows;
   auto col = static_cast<std::int32_t>(buffer % cols) % op.grid.cols;
-  OpClass kind = op_class(op.type);
-  if (kind == OpClass::matmul || kind == OpClass::depthwise) {
+  if (ops::sums_products(op.type)) {
     std::size_t input = 0;
     while (input < p.inputs.size() && p.inputs[input].source.queue != q.queue) ++input;
     if (input == (op.grid_transpose ? 0u : 1u)) row = op.grid.rows - 1 - row;

@@ -1,4 +1,5 @@
 // Goes through the operands of an op.
+#include <buda/ops/table/op_traits.hpp>
 #include <buda/pipes/check/check_ops.hpp>
 
 #include <buda/base/text.hpp>
@@ -16,7 +17,6 @@
 namespace buda::pipes {
 
 using netlist::Op;
-using netlist::OpClass;
 using netlist::Queue;
 
 namespace {
@@ -35,7 +35,7 @@ void check_input(const Checked& checked, const Op& op, const netlist::Graph& gra
   const Queue* queue = q == NetlistIndex::kNone ? nullptr : &epoch.netlist().queues[q];
   const Op* producer = queue == nullptr ? epoch.index.op(in.name).op : nullptr;
   if (queue == nullptr && producer == nullptr) return;  // diagnosed when the epoch was planned
-  const bool lists_rows = op_class(op.type) == OpClass::embedding && input == 1;
+  const bool lists_rows = ops::is_row_number(op.type, input);
   if (queue != nullptr && queue->layout == netlist::QueueLayout::flat && !lists_rows)
     return check_rows(checked, op, graph, *queue, findings);
   const std::int32_t bytes = arriving_tile_bytes(epoch, in, queue);
@@ -58,7 +58,7 @@ void check_input(const Checked& checked, const Op& op, const netlist::Graph& gra
 }
 
 void check_output(const Checked& checked, const Op& op, const netlist::Graph& graph, std::int64_t core, Findings& findings) {
-  if (op.gradient_op || op_class(op.type) == OpClass::drainer) return;
+  if (op.gradient_op || !ops::has_output(op.type)) return;
   const Buffer* b = checked.owners.output(op, core);
   const std::string what = cat("op '", op.name, "', output of core [", core / op.grid.cols, ", ", core % op.grid.cols, "]");
   if (b == nullptr) return findings.error("PC018", op.name, cat(what, ": there is no buffer"));
@@ -84,7 +84,7 @@ void check_kernel_buffer(const Op& op, const netlist::Graph& graph, std::size_t 
         "PC016", op.name,
         cat("op '", op.name, "', input ", input, ", buffer_", b.id, ": ", key, " is ", found, "; it should be ", relation, wanted));
   };
-  bool counted_otherwise = op_class(op.type) == OpClass::splice || (op.attributes.identity && input == 1);
+  bool counted_otherwise = ops::splices(op.type) || (op.attributes.identity && input == 1);
   if (!counted_otherwise && b.epoch_tiles != delivered * graph.input_count)
     bad("epoch_tiles", b.epoch_tiles, delivered * graph.input_count, "");
   if (b.tile_clear_granularity < 1) bad("tile_clear_granularity", b.tile_clear_granularity, 1, "at least ");

@@ -1,4 +1,5 @@
 // Follows tiles from chip to chip.
+#include <buda/ops/table/op_traits.hpp>
 #include <buda/pipes/check/check_relays.hpp>
 
 #include <buda/base/text.hpp>
@@ -160,7 +161,7 @@ void check_relays(const Checked& checked, Findings& findings) {
   }
   for (const auto* graph : epoch.epoch.graphs)
     for (const Op& op : graph->ops)
-      for (std::int64_t core = 0; core < op.grid.volume() && op_class(op.type) == netlist::OpClass::ethernet; ++core)
+      for (std::int64_t core = 0; core < op.grid.volume() && ops::runs_on_ethernet(op.type); ++core)
         check_ethernet_op(checked, op, core, findings);
 }
 

@@ -3,6 +3,7 @@
 // A block of the file names a row of the queue's buffer. Which part of the row it is follows from its place in the pipe's list (after so
 // many rows the next column of pieces begins) and from where the core's part of the buffer begins. The address that comes out is turned
 // back into plane, row and column of the whole tensor, and compared with what the op's block shape says.
+#include <buda/ops/table/op_traits.hpp>
 #include <buda/pipes/check/check_rows.hpp>
 
 #include <buda/base/text.hpp>
@@ -16,7 +17,6 @@
 namespace buda::pipes {
 
 using netlist::Op;
-using netlist::OpClass;
 using netlist::Queue;
 
 namespace {
@@ -37,7 +37,7 @@ std::vector<PiecePlace> pieces_taken(const Op& op, GridCoord core, TileDim tile,
     for (std::int64_t datum = 0; datum < across; datum += width)
       for (std::int64_t i = 0; i < rows; ++i) out.push_back({t, first + i, left + datum});
   };
-  if (op_class(op.type) == OpClass::embedding) {
+  if (ops::looks_up_rows(op.type)) {
     strip(0, 0, op.attributes.num_indices);
     return out;
   }
@@ -117,7 +117,7 @@ const Pipe* reading_pipe(const Checked& checked, const Buffer& target, const std
 std::optional<std::size_t> compare_pieces(const Checked& checked, const Op& op, const Queue& queue, const Buffer& target, const Pipe& pipe,
                                           const RowReader& reader, const std::vector<PiecePlace>& wanted, const std::string& what,
                                           Findings& findings) {
-  const bool looks_up = op_class(op.type) == OpClass::embedding;
+  const bool looks_up = ops::looks_up_rows(op.type);
   std::size_t at = 0;
   for (std::int64_t r = 0; r < pipe.repeats(); ++r)
     for (Id block : pipe.inputs) {
@@ -155,7 +155,7 @@ void check_rows(const Checked& checked, const Op& op, const netlist::Graph& grap
     }
     const Pipe* pipe = reading_pipe(checked, *target, what, findings);
     if (pipe == nullptr) continue;
-    const RowReader reader(queue, op_class(op.type) == OpClass::embedding, *target);
+    const RowReader reader(queue, ops::looks_up_rows(op.type), *target);
     if (target->tile_size < 1 || target->tile_size % reader.datum() != 0) {
       findings.error("PC016", op.name, cat(what, ": pieces of ", target->tile_size, " bytes are not whole datums"));
       continue;

@@ -1,4 +1,5 @@
 // From the checker's expectations to runs.
+#include <buda/ops/table/op_traits.hpp>
 #include <buda/pipes/check/consumption.hpp>
 
 #include <buda/base/text.hpp>
@@ -15,7 +16,6 @@ namespace buda::pipes {
 namespace {
 
 using netlist::Op;
-using netlist::OpClass;
 using netlist::Queue;
 
 const PipeGraph kNoPipes;
@@ -94,7 +94,7 @@ std::int64_t tiles_at_once(const NetlistIndex& index, const Op& op, std::size_t 
 
 Result<std::optional<Consumption>> Consumptions::input(const Op& op, std::size_t input, std::int64_t core, std::int64_t input_count) const {
   const std::size_t q = index_.queue(op.inputs[input].name);
-  const bool lists_rows = op_class(op.type) == OpClass::embedding && input == 1;
+  const bool lists_rows = ops::is_row_number(op.type, input);
   if (q != NetlistIndex::kNone && index_.netlist().queues[q].layout == netlist::QueueLayout::flat && !lists_rows)
     return std::optional<Consumption>();
   const device::Cluster no_cluster;

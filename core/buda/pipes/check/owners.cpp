@@ -1,4 +1,5 @@
 // Identifies buffers.
+#include <buda/ops/table/op_traits.hpp>
 #include <buda/pipes/check/owners.hpp>
 
 #include <buda/base/text.hpp>
@@ -11,7 +12,6 @@
 namespace buda::pipes {
 
 using netlist::Op;
-using netlist::OpClass;
 using netlist::Queue;
 
 namespace {
@@ -53,7 +53,7 @@ class OwnerFinder {
 void OwnerFinder::place_cores() {
   for (const auto* graph : epoch_.epoch.graphs)
     for (const Op& op : graph->ops)
-      for (std::int64_t core = 0; core < op.grid.volume() && op_class(op.type) != OpClass::ethernet; ++core) {
+      for (std::int64_t core = 0; core < op.grid.volume() && !ops::runs_on_ethernet(op.type); ++core) {
         GridCoord w = worker_at(op, core);
         out_.core_at.emplace(std::tuple{graph->target_device, w.row, w.col}, std::pair{&op, core});
       }
@@ -82,8 +82,7 @@ void OwnerFinder::own_ethernet_buffer(const Buffer& b, const Op& op) {
 
 void OwnerFinder::own_op_buffer(const Buffer& b) {
   if (b.ethernet_chan)
-    if (const Op* op = epoch_.index.op(b.op).op; op != nullptr && op_class(op->type) == OpClass::ethernet)
-      return own_ethernet_buffer(b, *op);
+    if (const Op* op = epoch_.index.op(b.op).op; op != nullptr && ops::runs_on_ethernet(op->type)) return own_ethernet_buffer(b, *op);
   auto it = out_.core_at.find({b.chip, b.core.row, b.core.col});
   if (it == out_.core_at.end() || it->second.first->name != b.op)
     return findings_.error("PC001", b.op,

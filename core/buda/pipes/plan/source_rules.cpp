@@ -1,4 +1,5 @@
 // Checks sources of inputs.
+#include <buda/ops/table/op_traits.hpp>
 #include <buda/pipes/plan/source_rules.hpp>
 
 #include <buda/base/text.hpp>
@@ -32,7 +33,7 @@ Result<void> check_queue(const EpochPlan& plan, const OpPlan& p, std::size_t inp
   if ((is_remote || EpochPlan::is_ethernet(p)) && use.prologue)
     return not_supported(netlist, op, cat("reading queue '", q.name, "' of chip ", q.target_device, " on chip ", p.chip, " as a prologue"),
                          number, "read it while the epoch runs, with prologue: false, or keep it on the chip where it is used");
-  if (takes_rows(op, input) && is_remote && tiling::looks_up_rows(op))
+  if (takes_rows(op, input) && is_remote && ops::looks_up_rows(op.type))
     return not_supported(netlist, op, "an embedding table on another chip than the core that has the indices", number,
                          "keep the table on the op's chip; the indices may come from another");
   const bool is_flat = q.layout == netlist::QueueLayout::flat;

@@ -3,6 +3,7 @@
 #include <buda/base/text.hpp>
 #include <buda/ops/table/device_attribute.hpp>
 #include <buda/ops/table/device_op.hpp>
+#include <buda/ops/table/op_traits.hpp>
 #include <buda/passes/formats/format_facts.hpp>
 #include <buda/passes/lower/rules/rules.hpp>
 #include <buda/passes/lower/steps/broadcast.hpp>
@@ -256,9 +257,9 @@ const std::vector<LoweringRule>& eltwise_rules() {
     for (const ops::DeviceOp& op : ops::device_ops())
       if (op.tensor_op.empty())
         continue;
-      else if (op.op_class == ops::OpClass::sfpu)
+      else if (ops::is_function_of_one(op.type))
         all.push_back({op.tensor_op, lower_unary});
-      else if (op.op_class == ops::OpClass::binary)
+      else if (ops::combines_two(op.type))
         all.push_back({op.tensor_op, lower_binary});
     return all;
   }();
