@@ -31,14 +31,15 @@ namespace {
 constexpr std::string_view kPrefix = "grad.";
 
 // By id: nodes that depend on a wanted value through floating-point numbers, and for which that makes a difference.
-std::vector<char> active_nodes(const Graph& graph, const std::vector<NodeId>& order, std::span<const ValueRef> wanted) {
+std::vector<char> active_nodes(const Graph& graph, const std::vector<NodeId>& order, std::span<const ValueRef> wanted,
+                               const OutsideRules& outside) {
   std::vector<char> active(graph.id_bound(), 0);
   for (const ValueRef& value : wanted) active[value.node.index()] = 1;
   for (NodeId id : order) {
     const Node& n = graph.node(id);
     if (!n.is_op() || active[id.index()] != 0) continue;
     const GradientRule* rule = find_rule(n.op());
-    if (rule != nullptr && rule->kind == RuleKind::constant) continue;
+    if (rule != nullptr && rule->kind == RuleKind::constant && !outside.contains(n.op())) continue;
     const auto passes = [&](const Edge& edge) { return active[edge.source.node.index()] != 0 && is_float(graph.type(edge.source)->dtype); };
     active[id.index()] = std::any_of(n.inputs().begin(), n.inputs().end(), passes) ? 1 : 0;
   }
@@ -47,11 +48,12 @@ std::vector<char> active_nodes(const Graph& graph, const std::vector<NodeId>& or
 
 class Engine {
  public:
-  Engine(Graph& graph, std::span<const Seed> seeds, std::span<const ValueRef> wanted) : graph_(graph), seeds_(seeds), wanted_(wanted) {}
+  Engine(Graph& graph, std::span<const Seed> seeds, std::span<const ValueRef> wanted, const OutsideRules& outside)
+      : graph_(graph), seeds_(seeds), wanted_(wanted), outside_(outside) {}
 
   Result<std::vector<ValueRef>> run() {
     const std::vector<NodeId> order = graph_.topological_order();
-    active_ = active_nodes(graph_, order, wanted_);
+    active_ = active_nodes(graph_, order, wanted_, outside_);
     refuse_active(order);
     for (const Seed& seed : seeds_) gradients_[seed.value] = seed.gradient;
     for (auto it = order.rbegin(); it != order.rend(); ++it)
@@ -82,15 +84,17 @@ class Engine {
     for (auto it = order.rbegin(); it != order.rend(); ++it) {
       const Node& n = graph_.node(*it);
       const GradientRule* rule = n.is_op() ? find_rule(n.op()) : nullptr;
-      if (reaches[it->index()] == 0 || (rule != nullptr && rule->kind == RuleKind::constant)) continue;
+      const bool is_outside = outside_.contains(n.op());
+      if (reaches[it->index()] == 0 || (rule != nullptr && rule->kind == RuleKind::constant && !is_outside)) continue;
       for (const Edge& edge : n.inputs()) reaches[edge.source.node.index()] = 1;
-      if (rule != nullptr && rule->kind == RuleKind::refused && is_active(*it))
+      if (rule != nullptr && rule->kind == RuleKind::refused && !is_outside && is_active(*it))
         failure_.add(on_the_way(n, input_error("AG002", n.loc, cat("op '", n.name(), "' (", n.op(), ") has no gradient: ", rule->reason))));
     }
   }
 
   Result<void> visit(NodeId id) {
     const Node& n = graph_.node(id);
+    if (auto outside = outside_.find(n.op()); outside != outside_.end()) return visit(id, outside->second);
     const GradientRule* rule = find_rule(n.op());
     if (rule != nullptr && rule->kind == RuleKind::refused) return success();  // told already
     if (rule == nullptr || rule->kind != RuleKind::formula) return miss(n);
@@ -118,6 +122,43 @@ class Engine {
     for (std::size_t i = 0; i < inputs.size(); ++i)
       if (backward.given()[i].valid()) add(inputs[i].source, backward.given()[i]);
     return builder.status();
+  }
+
+  Result<void> visit(NodeId id, const OutsideRule& outside) {
+    const std::vector<Edge> inputs = graph_.node(id).inputs();
+    std::vector<ValueRef> incoming;
+    for (std::uint32_t port = 0; port < graph_.node(id).outputs.size(); ++port) {
+      auto found = gradients_.find(ValueRef(id, port));
+      name_gradient(ValueRef(id, port));
+      incoming.push_back(found == gradients_.end() ? ValueRef() : found->second);
+    }
+    graph::GraphEditor editor(graph_, id);
+    BUDA_ASSIGN(const std::vector<ValueRef> given, outside.rule(editor, id, incoming));
+    ops::Builder builder(editor);
+    const auto wrong = [&](std::string what) {
+      const Node& n = graph_.node(id);
+      return on_the_way(
+          n, input_error("AG004", n.loc, cat("the gradient of op '", n.name(), "' (", n.op(), ") by ", outside.from, ' ', what)));
+    };
+    if (given.size() != inputs.size()) return wrong(cat("has ", given.size(), " parts for ", inputs.size(), " inputs"));
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const graph::ValueType type = *graph_.type(inputs[i].source);
+      if (!given[i].valid() || !is_active(inputs[i].source.node) || !is_float(type.dtype)) continue;
+      const Term part(builder, given[i]);
+      const graph::ValueType* gradient = graph_.type(given[i]);
+      if (gradient == nullptr || gradient->dtype != type.dtype || !sums_to(gradient->shape, type.shape))
+        return wrong(cat("is ", gradient == nullptr ? "nothing" : gradient->text(), " for input ", i, ", which is ", type.text()));
+      add(inputs[i].source, part);
+    }
+    return builder.status();
+  }
+
+  // Is it the shape, or what that is broadcast to?
+  static bool sums_to(const Shape& from, const Shape& to) {
+    if (from.rank() < to.rank()) return false;
+    for (std::size_t i = 0; i < to.rank(); ++i)
+      if (const std::int64_t size = from[from.rank() - to.rank() + i]; to[i] != 1 && to[i] != size) return false;
+    return true;
   }
 
   void add(ValueRef value, const Term& gradient) {
@@ -204,6 +245,7 @@ class Engine {
   Graph& graph_;
   std::span<const Seed> seeds_;
   std::span<const ValueRef> wanted_;
+  const OutsideRules& outside_;
   std::vector<char> active_;  // by id of a node that was there before
   std::map<ValueRef, ValueRef> gradients_;
   Failure failure_;
@@ -211,14 +253,15 @@ class Engine {
 
 }  // namespace
 
-Result<void> decompose_for_gradients(Graph& graph, std::span<const ValueRef> wanted, const DecomposeNodes& decompose) {
+Result<void> decompose_for_gradients(Graph& graph, std::span<const ValueRef> wanted, const DecomposeNodes& decompose,
+                                     const OutsideRules& outside) {
   std::set<NodeId> before;
   while (true) {
     const std::vector<NodeId> order = graph.topological_order();
-    const std::vector<char> active = active_nodes(graph, order, wanted);
+    const std::vector<char> active = active_nodes(graph, order, wanted, outside);
     std::set<NodeId> without;
     for (NodeId id : order) {
-      if (active[id.index()] == 0 || !graph.node(id).is_op()) continue;
+      if (active[id.index()] == 0 || !graph.node(id).is_op() || outside.contains(graph.node(id).op())) continue;
       const GradientRule* rule = find_rule(graph.node(id).op());
       if (rule == nullptr || rule->kind == RuleKind::decomposed) without.insert(id);
     }
@@ -228,8 +271,9 @@ Result<void> decompose_for_gradients(Graph& graph, std::span<const ValueRef> wan
   }
 }
 
-Result<std::vector<ValueRef>> differentiate(Graph& graph, std::span<const Seed> seeds, std::span<const ValueRef> wanted) {
-  return Engine(graph, seeds, wanted).run();
+Result<std::vector<ValueRef>> differentiate(Graph& graph, std::span<const Seed> seeds, std::span<const ValueRef> wanted,
+                                            const OutsideRules& outside) {
+  return Engine(graph, seeds, wanted, outside).run();
 }
 
 }  // namespace buda::autograd

@@ -10,8 +10,10 @@
 #include <buda/graph/node_id.hpp>
 
 #include <functional>
+#include <map>
 #include <set>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace buda::autograd {
@@ -25,13 +27,23 @@ struct Seed {
 // Replaces those of these nodes for which a decomposition is known.
 using DecomposeNodes = std::function<Result<void>(graph::Graph&, const std::set<graph::NodeId>&)>;
 
+// A rule from elsewhere, in place of ours: the gradients of the node's inputs, an invalid one where there is none, from those of its
+// results.
+struct OutsideRule {
+  std::string from;  // for messages
+  std::function<Result<std::vector<graph::ValueRef>>(graph::GraphEditor&, graph::NodeId, const std::vector<graph::ValueRef>& incoming)>
+      rule;
+};
+using OutsideRules = std::map<std::string, OutsideRule, std::less<>>;  // by op
+
 // Replaces the ops between the wanted values and the outputs that have no formula, until all have one or no decomposition serves them.
-Result<void> decompose_for_gradients(graph::Graph& graph, std::span<const graph::ValueRef> wanted, const DecomposeNodes& decompose);
+Result<void> decompose_for_gradients(graph::Graph& graph, std::span<const graph::ValueRef> wanted, const DecomposeNodes& decompose,
+                                     const OutsideRules& outside = {});
 
 // The gradients of `wanted`, in their order; an invalid one where no seed depends on the value. The graph's types must be known. AG001: an
 // op on the way has no rule; all such ops are told, with their way to the seed. AG002: an op that has no gradient, and why. AG003: a rule
-// cannot serve this node.
+// cannot serve this node. AG004: a rule from elsewhere gives what is no gradient of an input.
 Result<std::vector<graph::ValueRef>> differentiate(graph::Graph& graph, std::span<const Seed> seeds,
-                                                   std::span<const graph::ValueRef> wanted);
+                                                   std::span<const graph::ValueRef> wanted, const OutsideRules& outside = {});
 
 }  // namespace buda::autograd

@@ -47,7 +47,7 @@ class StepBuilder {
     BUDA_ASSIGN(const ValueRef prediction, find_prediction());
     forward_ = graph_.id_bound();
     BUDA_ASSIGN(const NodeId output, add_loss(prediction));
-    if (o_.decompose) BUDA_TRY(decompose_for_gradients(graph_, wanted(), o_.decompose));
+    if (o_.decompose) BUDA_TRY(decompose_for_gradients(graph_, wanted(), o_.decompose, o_.gradients));
     const ValueRef loss = graph_.node(output).inputs()[0].source;
     BUDA_ASSIGN(std::vector<ValueRef> gradients, add_gradients(loss));
     const std::vector<ValueRef> whole = gradients;
@@ -178,7 +178,7 @@ class StepBuilder {
     graph_.node(share).value =
         graph::Value(Tensor(type.shape, std::vector<double>(count, 1.0 / static_cast<double>(count))).cast(type.dtype));
     const Seed seed{loss, share};
-    BUDA_ASSIGN(auto gradients, differentiate(graph_, {&seed, 1}, wanted()));
+    BUDA_ASSIGN(auto gradients, differentiate(graph_, {&seed, 1}, wanted(), o_.gradients));
     tag_phase(first, graph::kPhaseBackward);
     count_saved(first);
     return gradients;

@@ -30,6 +30,7 @@ struct StepOptions {
   std::string frozen;                            // and of parameters that stay as they are; empty: none
   std::optional<std::uint64_t> initialize = {};  // the seed of new first values (initialize.hpp); nothing: the model's
   DecomposeNodes decompose = {};                 // for ops that only their decomposition differentiates; empty: none is
+  OutsideRules gradients = {};                   // of plugins, in place of ours
 };
 
 struct TrainedParameter {

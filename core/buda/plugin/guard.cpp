@@ -82,6 +82,13 @@ class GuardedDecomposition final : public passes::Decomposition {
   Result<void> rewrite(graph::GraphEditor& editor, graph::NodeId id) override {
     return guard_.call("rewrite", [&] { return inner_->rewrite(editor, id); });
   }
+  std::vector<std::string> differentiates() const override {
+    return guard_.call("differentiates", [&] { return inner_->differentiates(); });
+  }
+  Result<std::vector<graph::ValueRef>> gradient(graph::GraphEditor& editor, graph::NodeId id,
+                                                const std::vector<graph::ValueRef>& incoming) override {
+    return guard_.call("gradient", [&] { return inner_->gradient(editor, id, incoming); });
+  }
 
  private:
   std::unique_ptr<passes::Decomposition> inner_;

@@ -61,6 +61,25 @@ class FormulaRule final : public passes::Decomposition {
     return r.finish(spec_.build(r));
   }
 
+  std::vector<std::string> differentiates() const override {
+    return spec_.gradient == nullptr ? std::vector<std::string>() : spec_.consumes;
+  }
+
+  Result<std::vector<graph::ValueRef>> gradient(graph::GraphEditor& editor, graph::NodeId id,
+                                                const std::vector<graph::ValueRef>& incoming) override {
+    Rewrite r(editor, id);
+    std::vector<Term> given;
+    for (const graph::ValueRef& value : incoming)
+      given.push_back(value.valid() ? r.exactly({&r, graph::Edge(value)}, r.compute_type()) : Term());
+    std::vector<graph::ValueRef> out;
+    for (const Term& t : spec_.gradient(r, given)) {
+      const bool is_none = t.rewrite == nullptr || !t.edge.source.valid() || out.size() >= r.count();
+      out.push_back(is_none ? graph::ValueRef() : r.exactly(t, r.type(out.size()).dtype).edge.source);
+    }
+    BUDA_TRY(r.status());
+    return out;
+  }
+
  private:
   RuleSpec spec_;
 };
@@ -97,6 +116,8 @@ Term Rewrite::in(std::size_t input) {
   if (t == compute_) return raw(input);
   return op("cast", {raw(input)}, {{"dtype", std::string(dtype_name(compute_))}});
 }
+
+Term Rewrite::result_of(std::uint32_t port) { return exactly({this, graph::Edge(graph::ValueRef(id_, port))}, compute_); }
 
 Term Rewrite::constant_as_is(const Tensor& tensor) { return noted(builder_.constant(tensor)); }
 Term Rewrite::number(double value) { return constant(Tensor::scalar(value)); }

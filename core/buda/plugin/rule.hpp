@@ -64,6 +64,8 @@ class Rewrite {  // wide because formulas read the replaced node through it, att
 
   // An input in the element type in which the formula computes: F64 if the node's first floating-point input is, else F32.
   Term in(std::size_t input);
+  // A result of the node, likewise, while the node is there: for gradients.
+  Term result_of(std::uint32_t port);
   // An input as it is.
   Term raw(std::size_t input) { return {this, inputs_[input]}; }
   Term constant(const Tensor& tensor);  // converted to the formula's type
@@ -89,6 +91,8 @@ class Rewrite {  // wide because formulas read the replaced node through it, att
   DType dtype(const Term& x) const;
   DType compute_type() const { return compute_; }
 
+  // Of all calls so far.
+  Result<void> status() const { return builder_.status(); }
   // Puts y, converted to the node's element type, in the node's place.
   Result<void> finish(const Term& y);
   // For nodes of several results: one term for each, of its type.
@@ -172,6 +176,9 @@ struct RuleSpec {
   Takes takes = Takes::floats;                                         // element types of all inputs
   bool (*matches)(const graph::Graph&, const graph::Node&) = nullptr;  // null: always
   int priority = 0;
+  // For training: the gradients of the inputs, one for each, from those of the results; Term(): none. What was broadcast is summed by who
+  // calls it. Null: OpenBuda's own, or that of what `build` makes.
+  std::vector<Term> (*gradient)(Rewrite&, const std::vector<Term>& incoming) = nullptr;
 };
 
 // A rule of a formula for Registrar::add_decomposition().

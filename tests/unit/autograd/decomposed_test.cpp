@@ -2,11 +2,13 @@
 #include "gradient_cases.hpp"
 
 #include <buda/autograd/rules/rules.hpp>
+#include <buda/compiler/training.hpp>
 #include <buda/io/host.hpp>
 #include <buda/io/memory_file_system.hpp>
 #include <buda/passes/decompose/decompose_nodes.hpp>
 #include <buda/plugin/decomposition.hpp>
 #include <buda/plugin/loader.hpp>
+#include <buda/plugin/rule.hpp>
 
 #include <gtest/gtest.h>
 
@@ -108,6 +110,52 @@ class Decomposed : public ::testing::TestWithParam<Case> {};
 TEST_P(Decomposed, AgreesWithDifferences) { expect_gradients(GetParam(), with_plugins()); }
 
 INSTANTIATE_TEST_SUITE_P(Each, Decomposed, ::testing::ValuesIn(decomposed_cases()));
+
+// Straight through a rounding, and a half of what our rule of tanh gives.
+std::vector<plugin::Term> straight(plugin::Rewrite&, const std::vector<plugin::Term>& incoming) { return incoming; }
+std::vector<plugin::Term> half(plugin::Rewrite& r, const std::vector<plugin::Term>& incoming) {
+  const plugin::Term y = r.result_of(0);
+  const plugin::Term slope = 1 - y * y;
+  return {incoming[0] * slope * 0.5};
+}
+plugin::Term unchanged(plugin::Rewrite& r) { return r.in(0) + 0; }
+
+TEST(GradientsOfPlugins, TakeThePlaceOfOurs) {
+  io::MemoryFileSystem fs;
+  CollectingSink sink;
+  Host host(fs, sink);
+  plugin::Registries registries;
+  const plugin::Provenance from{"test", "1", ""};
+  registries.decompositions.insert(
+      {plugin::rule({.name = "whole", .summary = "", .consumes = {"round"}, .produces = {"add"}, .build = unchanged, .gradient = straight}),
+       from});
+  registries.decompositions.insert(
+      {plugin::rule({.name = "flat", .summary = "", .consumes = {"tanh"}, .produces = {"add"}, .build = unchanged, .gradient = half}),
+       from});
+  ops::Builder b("net");
+  auto x = b.input("x", {1, 2});
+  auto w = b.parameter("w", Tensor(Shape{1, 2}, std::vector<float>{0.5F, -2}));
+  auto product = b.multiply(x, w);
+  auto whole = b.op("round", {product});
+  b.output("y", b.op("tanh", {whole}));
+  StepOptions options;
+  options.loss.kind = LossKind::l1;
+  options.update = Update::plain;
+  options.optimizer.lr = 1;
+  auto step = compiler::training_step(*b.finish(), options, {registries, {}}, host);
+  ASSERT_TRUE(step) << step.failure().diagnostics().front().message;
+  // round(3 * 0.5) = 2, round(1 * -2) = -2; the loss is the mean of |y - target| with targets beyond y.
+  const NamedTensors inputs{{"x", Tensor(Shape{1, 2}, std::vector<float>{3, 1})},
+                            {"w", Tensor(Shape{1, 2}, std::vector<float>{0.5F, -2})},
+                            {"target", Tensor(Shape{1, 2}, std::vector<float>{5, 5})},
+                            {"step.rate", Tensor::scalar(1.0F)}};
+  auto outputs = ops::evaluate_graph(step->graph, inputs);
+  ASSERT_TRUE(outputs) << outputs.failure().diagnostics().front().message;
+  const std::vector<float> next = outputs->at("w.next").to_f32();
+  const double slope = 0.5 * (1 - std::tanh(2.0) * std::tanh(2.0)) / 2;
+  EXPECT_NEAR(next[0], 0.5 + 3 * slope, 1e-6);
+  EXPECT_NEAR(next[1], -2 + slope, 1e-6);
+}
 
 TEST(DecomposedOps, AllAreTested) {
   std::set<std::string> tested, told;

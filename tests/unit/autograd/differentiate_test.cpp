@@ -1,5 +1,6 @@
 // The engine: several uses, frozen ends, names, what has no rule; values of PyTorch 1.13.
 #include <buda/autograd/differentiate.hpp>
+#include <buda/graph/editor.hpp>
 #include <buda/graph/graph.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
@@ -101,6 +102,49 @@ TEST(Differentiate, NamesOpsWithoutGradient) {
   EXPECT_EQ(e.message, "op 'whole' (quantize) has no gradient: its result changes in steps: nothing before it would learn");
   ASSERT_EQ(e.notes.size(), 1U);
   EXPECT_EQ(e.notes[0].message, "the loss depends on it: total <- back <- whole");
+}
+
+// A rule from elsewhere takes the place of ours: here the gradient goes straight through a rounding.
+TEST(Differentiate, RulesFromElsewhere) {
+  ops::Builder b("net");
+  auto x = b.input("x", {3});
+  auto y = b.named("whole").op("round", {x});
+  auto squares = b.named("squares").multiply(y, y);
+  auto loss = b.named("total").reduce_sum(squares, {}, false);
+  b.output("loss", loss);
+  const auto one = b.named("one").constant(1.0, DType::f32);
+  Differentiated d{b.graph(), {}};
+  const Seed seed{loss, one};
+  OutsideRules rules;
+  rules["round"] = {"a test", [](graph::GraphEditor&, graph::NodeId, const std::vector<ValueRef>& incoming) {
+                      return Result<std::vector<ValueRef>>(incoming);
+                    }};
+  const ValueRef wanted = x;
+  auto gradients = differentiate(d.graph, {&seed, 1}, {&wanted, 1}, rules);
+  ASSERT_TRUE(gradients);
+  d.gradients = *gradients;
+  EXPECT_EQ(value_of(d, 0, {{"x", Tensor(Shape{3}, std::vector<float>{1.2F, -2.4F, 0.3F})}}), (std::vector<float>{2, -4, 0}));
+}
+
+TEST(Differentiate, WrongRulesFromElsewhereAreNamed) {
+  ops::Builder b("net");
+  auto x = b.input("x", {3});
+  auto y = b.named("bent").op("tanh", {x});
+  auto loss = b.named("total").reduce_sum(y, {}, false);
+  b.output("loss", loss);
+  const auto one = b.named("one").constant(1.0, DType::f32);
+  graph::Graph graph = b.graph();
+  const Seed seed{loss, one};
+  OutsideRules rules;
+  rules["tanh"] = {"a test", [&](graph::GraphEditor&, graph::NodeId, const std::vector<ValueRef>&) {
+                     return Result<std::vector<ValueRef>>(std::vector<ValueRef>{one});
+                   }};
+  const ValueRef wanted = x;
+  auto gradients = differentiate(graph, {&seed, 1}, {&wanted, 1}, rules);
+  ASSERT_FALSE(gradients);
+  EXPECT_EQ(gradients.failure().diagnostics().front().code, "AG004");
+  EXPECT_EQ(gradients.failure().diagnostics().front().message,
+            "the gradient of op 'bent' (tanh) by a test is F32 [] for input 0, which is F32 [3]");
 }
 
 // Equal elements of a window: the first has the gradient.

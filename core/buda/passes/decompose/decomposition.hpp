@@ -53,6 +53,19 @@ class Decomposition {
   // Builds the replacement with the editor (or an ops::Builder on it) and calls editor.replace(). Types and shapes of what the node's users
   // see must stay. A failure stops the compilation, so a rule that has its doubts says so in matches().
   virtual Result<void> rewrite(graph::GraphEditor& editor, graph::NodeId id) = 0;
+
+  // Names of ops that it differentiates for training, in place of OpenBuda's own rules. Asked once.
+  virtual std::vector<std::string> differentiates() const { return {}; }
+
+  // The gradients of the node's inputs, one for each, of its type and of its shape before it was broadcast or after; an invalid one: none.
+  // They come from those of its results (invalid where the loss does not depend on one) by nodes that the editor adds; the node stays.
+  virtual Result<std::vector<graph::ValueRef>> gradient(graph::GraphEditor& editor, graph::NodeId id,
+                                                        const std::vector<graph::ValueRef>& incoming) {
+    static_cast<void>(editor);
+    static_cast<void>(id);
+    static_cast<void>(incoming);
+    return internal_error("the decomposition has no gradient()");
+  }
 };
 
 // A rule under its registered name, and the plugin file it is from (for messages; empty: part of the program).
