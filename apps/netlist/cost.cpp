@@ -5,6 +5,7 @@
 #include <buda/base/text.hpp>
 #include <buda/io/json.hpp>
 #include <buda/netlist/check/validate.hpp>
+#include <buda/timed/planned_index_tiles.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -145,14 +146,27 @@ Diagnostic loads_unknown(const Failure& failure, const device::DeviceDescriptor&
       cat("on ", device.name, ", loads of DRAM channels and links are not known, because streams cannot be laid out: ", first.message));
 }
 
+// What the host plan beside the netlist tells; nothing where its files cannot be read.
+timed::IndexTiles index_tiles_of(const netlist::Netlist& netlist, const std::string& path, Host& host) {
+  auto known = timed::planned_index_tiles(netlist, path, host);
+  if (known) return std::move(*known);
+  const Diagnostic& first = known.failure().diagnostics().front();
+  host.report(warning(
+      "NT003", first.loc,
+      cat("how much of sparse matmuls is zero is guessed, because the parameters of the host plan cannot be read: ", first.message)));
+  return timed::IndexTiles(netlist);
+}
+
 }  // namespace
 
 Result<void> cost(const Options& o, Host& host) {
   BUDA_ASSIGN(auto netlist, read_netlist(o.netlist, false, host));
   BUDA_ASSIGN(auto devices, netlist::ValidationDevices::make(host, o.device));
+  const timed::IndexTiles index_tiles = index_tiles_of(netlist, o.netlist, host);
+  const balance::SparseCountsOf counts = [&](const netlist::Op& op) { return index_tiles.most(op); };
   std::string out;
   for (const device::DeviceDescriptor& device : devices.devices_for(netlist)) {
-    const auto [epochs, no_loads] = balance::netlist_costs(netlist, device, host);
+    const auto [epochs, no_loads] = balance::netlist_costs(netlist, device, host, counts);
     if (!no_loads.empty()) host.report(loads_unknown(no_loads, device));
     if (o.format == "json") {
       for (const EpochCost& e : epochs) out += epoch_json(e, device);

@@ -129,9 +129,13 @@ class Pipeline {
 
   PipelineEnds ends(std::int64_t input) const {
     PipelineEnds out;
+    const auto last = static_cast<std::size_t>(kParts * std::clamp<std::int64_t>(input, 1, kInputs) - 1);
     for (const Node& node : nodes_) {
-      out.ops.push_back(last_of(node).is_complete() ? end_of(node, std::clamp<std::int64_t>(input, 1, kInputs)) : 0);
-      out.all = std::max(out.all, out.ops.back());
+      double end = last_of(node).is_complete() ? last_of(node).done[last] : 0;
+      for (const Stream* reader : node.readers)
+        if (reader->actor.is_complete()) end = std::max(end, reader->actor.done[last]);
+      out.ops.push_back(end);
+      out.all = std::max(out.all, end);
     }
     return out;
   }

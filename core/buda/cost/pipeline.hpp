@@ -41,7 +41,7 @@ struct PipelineTimes {
   double first = 0, interval = 0;
 };
 
-// Cycles until each op, and all of them, have done with an input.
+// Cycles until each op, and all of them, have done with an input: until the result is made, and those that take it have it.
 struct PipelineEnds {
   std::vector<double> ops;
   double all = 0;

@@ -6,6 +6,7 @@
 #include <buda/arith/op.hpp>
 #include <buda/tensor/tensor.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 #include <variant>
@@ -53,19 +54,41 @@ void IndexTiles::keep(const std::string& queue, std::int64_t slot, const Tensor&
   if (values && !values->empty()) first_[queue] = values->front();
 }
 
-std::optional<cost::SparseCounts> IndexTiles::counts(const netlist::Op& op, std::int64_t core) const {
-  if (!is_sparse(op)) return std::nullopt;
+arith::ValuePtr IndexTiles::index_of(const netlist::Op& op) const {
+  if (!is_sparse(op)) return nullptr;
   const netlist::OpInput& input = op.inputs[kIndexInput];
   const auto found = first_.find(input.name);
-  if (found == first_.end()) return std::nullopt;
+  if (found == first_.end()) return nullptr;
   auto gather = arith::Gather::make(found->second->tiles, input.maps);
-  if (!std::holds_alternative<arith::Gather>(gather)) return std::nullopt;
-  const arith::ValuePtr index = std::get<arith::Gather>(gather).apply(found->second, arith::Mode::exact, 1);
+  if (!std::holds_alternative<arith::Gather>(gather)) return nullptr;
+  return std::get<arith::Gather>(gather).apply(found->second, arith::Mode::exact, 1);
+}
+
+std::optional<cost::SparseCounts> IndexTiles::counts(const netlist::Op& op, std::int64_t core) const {
+  const arith::ValuePtr index = index_of(op);
+  if (index == nullptr) return std::nullopt;
   const auto listed = products_of(op, *index, core);
   if (!listed) return std::nullopt;
   // A core may have nothing to do. Where none has, zeros stand in for an index that nobody has given.
   if (listed->empty() && !lists_any(op, *index)) return std::nullopt;
   return cost::count_sparse_products(op, *listed);
+}
+
+std::optional<cost::SparseCounts> IndexTiles::most(const netlist::Op& op) const {
+  const arith::ValuePtr index = index_of(op);
+  if (index == nullptr) return std::nullopt;
+  // All cores of a row do the same, but for fractions of its columns.
+  const std::int64_t step = op.attributes.sparse.fracture_factor > 1 ? 1 : std::max(op.grid.cols, 1);
+  cost::SparseCounts out;
+  for (std::int64_t core = 0; core < op.grid.volume(); core += step) {
+    const auto listed = products_of(op, *index, core);
+    if (!listed) return std::nullopt;
+    const cost::SparseCounts counts = cost::count_sparse_products(op, *listed);
+    out.strips = std::max(out.strips, counts.strips);
+    out.ublocks = std::max(out.ublocks, counts.ublocks);
+    out.tiles = std::max(out.tiles, counts.tiles);
+  }
+  return out.tiles > 0 ? std::optional(out) : std::nullopt;
 }
 
 }  // namespace buda::timed

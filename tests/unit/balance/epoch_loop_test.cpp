@@ -50,6 +50,17 @@ TEST(EpochLoop, ACoreLoadsWhileAnotherWorks) {
   EXPECT_NEAR(hidden[0], 240, 1);
 }
 
+// A core that is done early still holds what another takes slowly, and loads after that.
+TEST(EpochLoop, ACoreLoadsWhenItsResultIsTaken) {
+  LoopedEpoch slow = epoch({kernel(240), after(240, 0)}, {{0, 0}, {0, 1}});
+  slow.ops[1].inputs[0].transfer = 4800;
+  slow.cycles = cost::pipeline_ends(slow.ops, 1).all;
+  const std::vector<double> hidden = hidden_changes({slow});
+  // From then on the second has its last part to do.
+  EXPECT_GT(hidden[0], 0);
+  EXPECT_LT(hidden[0], 300);
+}
+
 TEST(EpochLoop, CoresOfTheEpochBeforeCount) {
   const LoopedEpoch left = epoch({kernel(2400)}, {{0, 0}}), right = epoch({kernel(2400)}, {{0, 1}});
   EXPECT_EQ(hidden_changes({left, right}), (std::vector<double>{kChange, kChange}));

@@ -67,6 +67,24 @@ TEST(IndexTiles, EveryRowOfCoresHasItsCounts) {
   EXPECT_EQ(second->tiles, 1);
 }
 
+// The slowest core counts, whichever has most of what.
+TEST(IndexTiles, TheMostOfAllCores) {
+  const netlist::Netlist n = sparse_netlist();
+  const netlist::Op& op = n.graphs[0].ops[0];
+  IndexTiles tiles(n);
+  EXPECT_TRUE(tiles.holds("index"));
+  EXPECT_FALSE(tiles.holds("another"));
+  EXPECT_FALSE(tiles.most(op));
+  tiles.keep("index", 0,
+             index_entry(op, {{{.row = 0, .act = 1}, {.row = 1, .act = 1}, {.row = 1, .act = 1, .tile = 1}},
+                              {{.row = 1, .act = 2}, {.row = 1, .act = 3}}}));
+  const auto most = tiles.most(op);
+  ASSERT_TRUE(most);
+  EXPECT_EQ(most->strips, 2);   // of the second
+  EXPECT_EQ(most->ublocks, 2);  // of either
+  EXPECT_EQ(most->tiles, 2);    // two sparse tiles that meet the same tile of the activations count once
+}
+
 // A core without products only puts out zeros: it must not be taken for one that nothing is known of.
 TEST(IndexTiles, ACoreWithoutProductsHasNothingToMultiply) {
   const netlist::Netlist n = sparse_netlist();

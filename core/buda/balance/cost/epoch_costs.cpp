@@ -129,8 +129,8 @@ class EpochPipeline {
 
 class GraphCosts {
  public:
-  GraphCosts(const netlist::Index& index, const device::DeviceDescriptor& device)
-      : index_(index), device_(device), stored_(stored_ops(index.netlist())) {
+  GraphCosts(const netlist::Index& index, const device::DeviceDescriptor& device, const SparseCountsOf& counts)
+      : index_(index), device_(device), counts_(counts), stored_(stored_ops(index.netlist())) {
     const auto epochs = netlist::static_epochs(index.netlist());
     if (!epochs) return;
     for (const auto& epoch : *epochs) {
@@ -180,13 +180,15 @@ class GraphCosts {
     OpCost out;
     out.op = &op;
     const netlist::FusedOp* fused = op.attributes.fused_op_id.empty() ? nullptr : index_.find_fused_op(op.attributes.fused_op_id);
-    out.kernel = cost::kernel_cycles(op, fused, device_);
+    const std::optional<cost::SparseCounts> counts = counts_ ? counts_(op) : std::nullopt;
+    out.kernel = cost::kernel_cycles(op, fused, device_, counts ? &*counts : nullptr);
     out.cycles = estimate(op, out.kernel.total, t, device_);
     return out;
   }
 
   const netlist::Index& index_;
   const device::DeviceDescriptor& device_;
+  const SparseCountsOf& counts_;
   std::set<std::string> stored_;
   std::set<std::size_t> executed_;                           // graphs
   std::set<std::pair<std::size_t, std::string>> prologues_;  // a graph, and a queue that is loaded before its first input
@@ -257,9 +259,10 @@ double EpochCost::noc_bytes() const {
   return sum;
 }
 
-NetlistCosts netlist_costs(const netlist::Netlist& netlist, const device::DeviceDescriptor& device, Host& host) {
+NetlistCosts netlist_costs(const netlist::Netlist& netlist, const device::DeviceDescriptor& device, Host& host,
+                           const SparseCountsOf& counts) {
   const netlist::Index index(netlist);
-  const GraphCosts costs(index, device);
+  const GraphCosts costs(index, device, counts);
   NetlistCosts out;
   auto loads = loads_of_graphs(netlist, device, host);
   if (!loads) out.no_loads = loads.failure();

@@ -12,6 +12,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,7 +54,9 @@ struct NetlistCosts {
 };
 
 // Queues that a program loads before the first input cost a share of their transfer for each input; where the programs do not run, none do.
-// Of a sparse matmul it is not known how much of it is zero, which is guessed.
-NetlistCosts netlist_costs(const netlist::Netlist& netlist, const device::DeviceDescriptor& device, Host& host);
+// `counts`: how much of a sparse matmul is not zero, which its parameters tell, not the netlist; nothing where that is to be guessed.
+using SparseCountsOf = std::function<std::optional<cost::SparseCounts>(const netlist::Op&)>;
+NetlistCosts netlist_costs(const netlist::Netlist& netlist, const device::DeviceDescriptor& device, Host& host,
+                           const SparseCountsOf& counts = nullptr);
 
 }  // namespace buda::balance
