@@ -89,7 +89,7 @@ Result<plugin::InputShape> parse_shape(std::string_view text) {
   if (text.empty()) return out;
   for (const std::string_view size : split(text, ',')) {
     const auto n = parse_int(trim(size));
-    if (!n || *n < 0) return usage_error("IP003", cat("option --input-shape: '", size, "' is no size"));
+    if (!n || *n < 0) return usage_error("IP003", cat("option --input-shape: '", size, "' is not a size"));
     out.shape.push_back(*n);
   }
   return out;

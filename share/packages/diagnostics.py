@@ -3,6 +3,7 @@
 
     diagnostics.py SOURCE_DIR [--update | --data FILE]
 
+Each code has to be in a page and in a test; tests/laws/untested_codes.txt lists those that are in no test yet, and may only get shorter.
 docs/diagnostics.md is for people; --data writes what `buda explain` reads, as the build does. Of each code: what its messages say, with … for what is filled
 in, and which pages have it, with the row of the table in which a page explains it.
 """
@@ -13,9 +14,12 @@ import sys
 
 SOURCES = ("core", "plugins", "apps")
 CODE = re.compile(r'"([A-Z]{2}\d{3})"')
-ROW = re.compile(r"^\| *((?:`?[A-Z]{2}\d{3}`?(?:, | and |–| to )?)+) *\| *(.*?) *\|", re.M)
+ROW = re.compile(r"^\| *((?:`?[A-Z]{2}\d{3}`?(?:, | and | ?[–-] ?| to )?)+) *\| *(.*?) *\|", re.M)
 LONGEST = 240
 INDEX = "docs/diagnostics.md"
+UNTESTED = "tests/laws/untested_codes.txt"
+# Files that name codes without giving them.
+LISTS = {UNTESTED, "tests/robustness/failing_compiles.py"}
 HEAD = """# Diagnostics
 
 What a message with a code says, and where it is explained; `buda explain CODE` prints the same. Generated from the sources (`share/packages/diagnostics.py . --update`): … stands for what a message fills in.
@@ -81,7 +85,7 @@ def module_of(path):
 
 def codes_in(text):
     """Codes of a table's first cell: single ones, and from one to another."""
-    for letters, first, last in re.findall(r"([A-Z]{2})(\d{3})`?(?:(?:–| to )`?[A-Z]{2}(\d{3}))?", text):
+    for letters, first, last in re.findall(r"([A-Z]{2})(\d{3})`?(?:(?: ?[–-] ?| to )`?[A-Z]{2}(\d{3}))?", text):
         yield from (f"{letters}{number:03}" for number in range(int(first), int(last or first) + 1))
 
 
@@ -120,6 +124,24 @@ def index_of(root):
     return [out[code] for code in sorted(out)]
 
 
+def tested_codes(root):
+    """Codes that a test names."""
+    out = set()
+    for path in (root / "tests").rglob("*"):
+        if path.suffix in {".cpp", ".hpp", ".py", ".sh", ".test", ".txt", ".mjs"} and str(path.relative_to(root)) not in LISTS:
+            out.update(re.findall(r"\b[A-Z]{2}\d{3}\b", path.read_text(errors="replace")))
+    return out
+
+
+def unkept(root, entries):
+    """What is wrong with pages and tests of codes."""
+    codes, tested = {e["code"] for e in entries}, tested_codes(root)
+    listed = set((root / UNTESTED).read_text().split()) if (root / UNTESTED).exists() else set()
+    yield from (f"{e['code']}: no page of docs names it" for e in entries if not e["page"])
+    yield from (f"{code}: no test names it" for code in sorted(codes - tested - listed))
+    yield from (f"{code}: it is in a test now, or no code any more: take it from {UNTESTED}" for code in sorted(listed & tested | listed - codes))
+
+
 def page_of(entries):
     def cell(text):
         return text.replace("|", "\\|").replace("<", "&lt;")
@@ -139,6 +161,7 @@ def main():
     page = page_of(entries)
     silent = [e["code"] for e in entries if not e["says"] and not e["explained"]]
     problems = [f"{code}: neither a message nor a page says what it means" for code in silent]
+    problems += unkept(root, entries)
     if "--update" in sys.argv:
         (root / INDEX).write_text(page)
     elif not (root / INDEX).exists() or (root / INDEX).read_text() != page:

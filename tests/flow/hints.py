@@ -3,9 +3,11 @@
 
     hints.py BUILD_DIR SOURCE_DIR [-v]
 
-Every failing command of tests/cli that is one call of a compiling tool is repeated with the options of its hint, in place of those that they
-replace. Which codes have hints of options in the sources, but no such command, is listed.
+Every command of tests/cli that is one call of a compiling tool and gives a hint is repeated with the options of the hint, in place of those that they
+replace; so is a compilation of each model that the unit tests of the frontends have refused. Which codes have hints of options in the sources, but no
+such command, is listed.
 """
+import os
 import pathlib
 import re
 import shlex
@@ -14,7 +16,7 @@ import sys
 import tempfile
 
 TOOLS = ("buda", "importer", "optimizer", "balancer")
-CODE = re.compile(r"(?:error|warning): .*\[([A-Z]{2}\d{3})\]$")
+CODE = re.compile(r"(?:error|warning|note): .*\[([A-Z]{2}\d{3})\]$")
 # Options that show the way instead of taking it, and texts with places to fill in.
 OPEN = re.compile(r"=N\b|=FILE|MODEL|NAME=|\bDIR\b|…|the command was|first run: |for example|--(help|list-|save-temps|plugin-path|frontend)")
 
@@ -86,6 +88,16 @@ class Trial:
                 for line in self.lines_of(run, "\n".join(command.lines), stdin):
                     self.of_line(run, path, line, stdin)
 
+    def of_model(self, call):
+        """A model of the unit tests, with the options that they gave."""
+        with tempfile.TemporaryDirectory() as temporary:
+            environment = os.environ | {"TMPDIR": temporary, "PATH": f"{self.build}/bin:{os.environ['PATH']}"}
+
+            def run(words, stdin):
+                return subprocess.run(words, cwd=call.folder, env=environment, input=stdin, capture_output=True, timeout=60)
+
+            self.of_call(run, call.name, ["importer", *call.arguments, "-o", f"{temporary}/m.graph.json"], call.stdin)
+
     def lines_of(self, run, text, stdin):
         """Single calls of a compiling tool; everything is run as it is, for the files that it makes."""
         lines = [part.strip() for part in re.split(r"[;\n]|&&", text)]
@@ -101,9 +113,10 @@ class Trial:
         # A FIFO of the shell's commands has no writer here.
         if "$" in line or "`" in line or "pipe" in line or words[:2] == ["buda", "run"]:
             return
+        self.of_call(run, path, words, stdin)
+
+    def of_call(self, run, path, words, stdin):
         done = run(words, stdin)
-        if done.returncode == 0:
-            return
         for code, message, hint in said(done.stderr.decode(errors="replace")):
             options = options_of(hint or "")
             # What is the optimizer's option is the driver's, too, but not the balancer's.
@@ -136,12 +149,17 @@ def codes_with_hints(source):
 def main():
     build, source = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
     sys.path.insert(0, str(source / "tests/cli"))
+    sys.path.insert(0, str(source / "tests/robustness"))
+    import failing_compiles
     import run as cli
     trial = Trial(build, "-v" in sys.argv[3:])
     for tool in TOOLS:
         for path in sorted((source / "tests/cli" / tool).glob("*.test")):
             if path.name not in ("cache.test", "help.test", "dry-run.test"):
                 trial.of_file(cli, path)
+    with tempfile.TemporaryDirectory() as folder:
+        for call in failing_compiles.refused_models(build, pathlib.Path(folder), 2):
+            trial.of_model(call)
     print("tried: " + ", ".join(f"{code} ({count})" for code, count in sorted(trial.tried.items())))
     print("hints of options without a failing command: " + ", ".join(sorted(codes_with_hints(source) - set(trial.tried))))
     if trial.failed:

@@ -66,7 +66,8 @@ class Planner {
       for (auto& edge : op.inputs) {
         if (edge.from == EdgePlan::From::op) {
           edge.index = place[edge.index];
-          ++out.ops[edge.index].uses;
+          // In a circle, which has been told of, a producer comes later.
+          if (edge.index < out.ops.size()) ++out.ops[edge.index].uses;
         }
         if (edge.from == EdgePlan::From::queue) read.insert(edge.index);
       }

@@ -3,6 +3,8 @@
 
 #include <buda/base/text.hpp>
 
+#include <string_view>
+
 namespace buda::cli {
 
 namespace {
@@ -15,6 +17,13 @@ bool names(const std::string& message, const std::string& node) {
   return false;
 }
 
+// Errors of later stages that tell what the model, or the user, says wrongly: an index outside of its tensor, a format that the device does
+// not have, an output that cannot be an input's next value.
+bool is_of_the_model(const std::string& code) {
+  constexpr std::string_view kCodes = " OP008 PA033 PA070 ";
+  return kCodes.find(cat(' ', code, ' ')) != std::string_view::npos;
+}
+
 }  // namespace
 
 Diagnostic about_model(Diagnostic d, const std::string& model, const std::set<std::string>& made) {
@@ -24,7 +33,8 @@ Diagnostic about_model(Diagnostic d, const std::string& model, const std::set<st
   const bool is_error = d.severity == Severity::error;
   if (is_error && in_file && d.loc.line != 0) d.notes.push_back({d.loc, "location in the intermediate file"});
   d.loc = {model, 0, 0};
-  const bool excused = !is_error || d.fault != Fault::input || d.message.find("not supported") != std::string::npos;
+  const bool excused =
+      !is_error || d.fault != Fault::input || is_of_the_model(d.code) || d.message.find("not supported") != std::string::npos;
   if (!excused) d.message = cat("not supported yet: ", d.message);
   if (!d.node.empty() && !names(d.message, d.node)) d.message = cat("node '", d.node, "': ", d.message);
   return d;

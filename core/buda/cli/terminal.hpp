@@ -43,6 +43,7 @@ class Terminal final : public DiagSink {
   void clear_bar();
 
   void set_json(bool json) { json_ = json; }
+  bool is_json() const { return json_; }
   void set_progress(ProgressForm form) { form_ = form; }
   // The highest level of log lines; -1: nothing but errors is said.
   void set_verbosity(int level);

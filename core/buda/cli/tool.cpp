@@ -11,6 +11,7 @@
 #include <buda/cli/common_options.hpp>
 #include <buda/cli/crash_report.hpp>
 #include <buda/cli/depfile.hpp>
+#include <buda/cli/error_limit.hpp>
 #include <buda/cli/option_list.hpp>
 #include <buda/cli/plugin_watch.hpp>
 #include <buda/cli/signals.hpp>
@@ -136,11 +137,12 @@ bool is_regular(const std::string& path) {
 }
 
 // Asked before the work, too: minutes of it would be lost on a product that has no place.
-Result<void> check_products(const ToolSpec& spec, const std::string& timeline, io::FileSystem& fs) {
+Result<void> check_products(const ToolSpec& spec, const CommonOptions& common, io::FileSystem& fs) {
   Failure failure;
   std::set<std::string> missing, named;
   std::vector<std::string> products = spec.products ? spec.products() : std::vector<std::string>{};
-  products.push_back(timeline);
+  products.push_back(common.timeline);
+  if (common.depfile) products.push_back(common.depfile_name);
   for (const std::string& path : products) {
     if (path.empty()) continue;
     if (!path.starts_with("/dev/") && !named.insert(std::filesystem::path(path).lexically_normal().string()).second)
@@ -266,7 +268,7 @@ Result<void> run_session(Session& s, const std::vector<std::string>& arguments) 
   BUDA_TRY(check_depfile(common, s.spec));
   if (!common.made_from.empty()) s.terminal.set_wording(wording_about(common.made_from, s.spec));
   if (s.spec.inputs) BUDA_TRY(check_inputs(s.spec.name, s.spec.inputs(), s.fs));
-  BUDA_TRY(check_products(s.spec, common.timeline, s.fs));
+  BUDA_TRY(check_products(s.spec, common, s.fs));
   BUDA_TRY(s.spec.run(host));
   if (timeline) BUDA_TRY(s.fs.write(common.timeline, timeline->text()));
   if (common.depfile) BUDA_TRY(write_depfile(common, s.spec, s.fs));
@@ -330,7 +332,8 @@ int finish(Terminal& terminal, const ToolSpec& spec, const Result<void>& result)
   // Who reads the output, as `head` does, has enough of it, and wants no message.
   if (is_closed_pipe(result.failure())) return exit_code(result.failure());
   bool usage = false;
-  for (const auto& d : result.failure().diagnostics()) {
+  const std::vector<Diagnostic>& all = result.failure().diagnostics();
+  for (const auto& d : terminal.is_json() ? all : first_of_each_file(all)) {
     terminal.report(d);
     usage = usage || (d.fault == Fault::usage && d.code.starts_with("CL"));
   }

@@ -3,6 +3,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/compiler/mark_fixed_values.hpp>
+#include <buda/graph/check_tags.hpp>
 #include <buda/graph/graph.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
 #include <buda/plugin/frontend.hpp>
@@ -80,6 +81,8 @@ Result<std::string> choose_frontend(const plugin::ModelSource& model, const plug
 Result<void> check_imported(graph::Graph& graph, const std::string& frontend, const plugin::ModelSource& model) {
   auto checked = ops::infer_types(graph);
   if (checked) checked = ops::check(graph);
+  if (checked)
+    if (auto wrong = graph::check_tags(graph); !wrong.empty()) return Failure(std::move(wrong));
   if (checked) return success();
   for (auto& d : checked.failure().diagnostics()) {
     if (d.loc.file.empty()) d.loc.file = place_of_model(model);

@@ -31,6 +31,12 @@ class Checker {
     found_.push_back(std::move(d));
   }
 
+  // The first that is not: where the grid is wrong, hardly one is.
+  void all_on_grid(const std::vector<NocCoord>& places, std::string_view code, std::string_view what) {
+    auto off = std::find_if(places.begin(), places.end(), [&](NocCoord c) { return !d_.noc.contains(c); });
+    if (has_grid_ && off != places.end()) require(false, code, cat(what, ' ', off->text(), " is off the NoC grid"));
+  }
+
   void names() {
     require(!d_.name.empty() && !d_.arch.empty(), "DV010", "'name' and 'arch' are required");
     require(d_.chips >= 1 && d_.chips <= 256, "DV010", cat("'chips' is ", d_.chips, "; it has to be between 1 and 256"));
@@ -45,14 +51,15 @@ class Checker {
   }
 
   void grid() {
-    require(d_.noc.x >= 1 && d_.noc.y >= 1 && d_.noc.x <= kLargestNoc && d_.noc.y <= kLargestNoc, "DV011",
-            cat("the NoC grid is ", d_.noc.x, " x ", d_.noc.y, "; its sides have to be between 1 and ", kLargestNoc));
+    has_grid_ = d_.noc.x >= 1 && d_.noc.y >= 1 && d_.noc.x <= kLargestNoc && d_.noc.y <= kLargestNoc;
+    require(has_grid_, "DV011", cat("the NoC grid is ", d_.noc.x, " x ", d_.noc.y, "; its sides have to be between 1 and ", kLargestNoc));
+    if (!has_grid_) return;
     require(ascending(d_.workers.x, d_.noc.x) && ascending(d_.workers.y, d_.noc.y), "DV011",
             "'workers' has to list ascending columns x and rows y inside the NoC grid");
     harvested();
     require(d_.noc_address_bits >= 0 && d_.noc_address_bits <= 52, "DV011", "'noc_address_bits' has to be between 0 and 52");
     if (d_.pcie) require(d_.noc.contains(*d_.pcie), "DV011", cat("pcie at ", d_.pcie->text(), " is off the NoC grid"));
-    for (NocCoord c : d_.eth) require(d_.noc.contains(c), "DV011", cat("ethernet core ", c.text(), " is off the NoC grid"));
+    all_on_grid(d_.eth, "DV011", "ethernet core");
   }
 
   // Harvested rows were rows of workers: they hold none of what is no worker.
@@ -70,18 +77,23 @@ class Checker {
     }
   }
 
-  void memories() {
-    require(!d_.dram.channels.empty() && d_.dram.bank_bytes > 0, "DV012", "'dram' needs channels and bank_bytes");
+  void channels() {
     for (std::size_t i = 0; i < d_.dram.channels.size(); ++i) {
       const DramChannel& channel = d_.dram.channels[i];
       require(!channel.ports.empty(), "DV012", cat("DRAM channel ", i, " has no ports"));
       require(channel.lowest_usable < d_.dram.bank_bytes, "DV012", cat("no byte of DRAM channel ", i, " is usable"));
-      for (NocCoord c : channel.ports) require(d_.noc.contains(c), "DV012", cat("DRAM port ", c.text(), " is off the NoC grid"));
+      all_on_grid(channel.ports, "DV012", "DRAM port");
     }
     if (const auto& w = d_.dram.host_window)
       require(w->channel >= 0 && static_cast<std::size_t>(w->channel) < d_.dram.channels.size() && w->begin <= d_.dram.bank_bytes &&
                   w->size <= d_.dram.bank_bytes - w->begin,
               "DV012", "'host_window' is not inside a channel");
+  }
+
+  void memories() {
+    const bool has_dram = !d_.dram.channels.empty() && d_.dram.bank_bytes > 0;
+    require(has_dram, "DV012", "'dram' needs channels and bank_bytes");
+    if (has_dram) channels();
     require(d_.host.channels >= 0 && d_.host.channels <= 256, "DV012", "'host' has to have between 0 and 256 channels");
     for (std::uint64_t reserved : d_.host.reserved_bytes)
       require(reserved <= d_.host.channel_bytes, "DV012", "a host channel's reserved bytes exceed it");
@@ -98,11 +110,12 @@ class Checker {
     require(d_.queue_header_bytes >= 1 && d_.queue_header_bytes <= 4096, "DV014", "'queue_header_bytes' has to be between 1 and 4096");
     require(d_.dest.tiles_16bit >= 1 && d_.dest.tiles_32bit >= 1, "DV014", "'dest' needs tiles_16bit and tiles_32bit");
     require(!d_.formats.empty(), "DV014", "'formats' is empty");
-    require(d_.streams.per_core >= 1 && d_.streams.max_fan_out >= 1, "DV014", "'streams' needs per_core and max_fan_out");
     const auto& s = d_.streams;
-    require(s.first_input >= 0 && s.first_input <= s.first_output && s.first_output <= s.first_intermediate &&
-                s.first_intermediate <= s.first_extra && s.first_extra <= s.per_core && s.per_core <= 1024,
-            "DV014", "'streams' has to have first_input <= first_output <= first_intermediate <= first_extra <= per_core <= 1024");
+    require(s.per_core >= 1 && s.max_fan_out >= 1, "DV014", "'streams' needs per_core and max_fan_out");
+    const bool is_ordered = s.first_input >= 0 && s.first_input <= s.first_output && s.first_output <= s.first_intermediate &&
+                            s.first_intermediate <= s.first_extra && s.first_extra <= s.per_core && s.per_core <= 1024;
+    require(is_ordered || s.per_core < 1, "DV014",
+            "'streams' has to have first_input <= first_output <= first_intermediate <= first_extra <= per_core <= 1024");
     for (std::int32_t stream : s.special_inputs)
       require(stream >= 0 && stream < s.first_input, "DV014",
               cat("'special_inputs' has stream ", stream, "; it must be below first_input"));
@@ -134,6 +147,7 @@ class Checker {
 
   const DeviceDescriptor& d_;
   const SourceLoc& loc_;
+  bool has_grid_ = false;
   std::vector<Diagnostic> found_;
 };
 

@@ -44,6 +44,22 @@ Result<void> check(const Cluster& cluster, const DeviceDescriptor& device, const
 
 std::string shipped(const Host& host, const std::string& name) { return cat(host.share_dir, "/clusters/", name, ".yaml"); }
 
+// `loc` is the place in a file that names it; empty for an option.
+Diagnostic unknown_cluster(Host& host, const std::string& name, const SourceLoc& loc) {
+  std::vector<std::string> known;
+  if (auto files = host.fs().list(cat(host.share_dir, "/clusters")))
+    for (const std::string& file : *files)
+      if (file.ends_with(".yaml")) known.push_back(file.substr(0, file.size() - 5));
+  Diagnostic d = input_error("DV033", loc, cat("cluster '", name, "' is unknown; known are ", join(known, ", ")));
+  if (loc.file.empty()) d.fault = Fault::usage;
+  if (auto near = nearest_word(name, known)) {
+    d.hint = cat("did you mean '", *near, "'?");
+  } else {
+    d.hint = "the path of a cluster descriptor is accepted, too";
+  }
+  return d;
+}
+
 // `loc` becomes the place of the links.
 Result<void> read_file(Host& host, const std::string& path, const std::string& arch, int depth, Cluster& out, SourceLoc& loc) {
   BUDA_ASSIGN(io::Bytes bytes, host.fs().read(path));
@@ -60,7 +76,9 @@ Result<void> read_file(Host& host, const std::string& path, const std::string& a
   if (const io::Node* base = top.find("base")) {
     BUDA_ASSIGN(std::string name, base->as_name());
     if (depth >= kMaxBaseDepth) return input_error("DV003", base->loc(), cat("cluster '", name, "' is based on itself"));
-    BUDA_TRY(read_file(host, is_cluster_path(name) ? name : shipped(host, name), arch, depth + 1, out, loc));
+    const std::string file = is_cluster_path(name) ? name : shipped(host, name);
+    if (!is_cluster_path(name) && !host.fs().exists(file)) return unknown_cluster(host, name, base->loc());
+    BUDA_TRY(read_file(host, file, arch, depth + 1, out, loc));
   }
   if (const io::Node* links = top.find("links")) loc = links->loc();
   schema::Reader reader;
@@ -70,20 +88,6 @@ Result<void> read_file(Host& host, const std::string& path, const std::string& a
   return success();
 }
 
-Diagnostic unknown_cluster(Host& host, const std::string& name) {
-  std::vector<std::string> known;
-  if (auto files = host.fs().list(cat(host.share_dir, "/clusters")))
-    for (const std::string& file : *files)
-      if (file.ends_with(".yaml")) known.push_back(file.substr(0, file.size() - 5));
-  Diagnostic d = usage_error("DV033", cat("cluster '", name, "' is unknown; known are ", join(known, ", ")));
-  if (auto near = nearest_word(name, known)) {
-    d.hint = cat("did you mean '", *near, "'?");
-  } else {
-    d.hint = "the path of a cluster descriptor is accepted, too";
-  }
-  return d;
-}
-
 }  // namespace
 
 Result<Cluster> load_cluster(Host& host, const DeviceDescriptor& device, const std::string& name) {
@@ -91,7 +95,7 @@ Result<Cluster> load_cluster(Host& host, const DeviceDescriptor& device, const s
   if (name.empty() && !host.fs().exists(path)) path = shipped(host, device.arch);
   Cluster cluster;
   if (name.empty() && !host.fs().exists(path)) return cluster;
-  if (!is_cluster_path(name) && !host.fs().exists(path)) return unknown_cluster(host, name);
+  if (!is_cluster_path(name) && !host.fs().exists(path)) return unknown_cluster(host, name, {});
   SourceLoc loc;
   BUDA_TRY(read_file(host, path, device.arch, 0, cluster, loc));
   BUDA_TRY(check(cluster, device, loc));

@@ -33,7 +33,7 @@ Result<DeviceName> parse_device_name(const std::string& name) {
     for (std::string_view item : split(list, ',')) {
       auto row = parse_int(trim(item));
       if (!row || *row < 0 || *row > 63) {
-        Diagnostic d = input_error("DV021", {}, cat("harvested rows '", list, "' are no list of rows of the NoC"));
+        Diagnostic d = input_error("DV021", {}, cat("harvested rows '", list, "' are not a list of rows of the NoC"));
         d.hint = "separate the numbers by commas: 1,11";
         return d;
       }

@@ -75,7 +75,7 @@ class Loader {
       if (!host_.fs().exists(path)) return unknown_device(host_, name, asked);
     }
     if (std::find(chain_.begin(), chain_.end(), path) != chain_.end() || chain_.size() >= kMaxDeviceBaseDepth)
-      return input_error("DV003", asked, cat("device '", name, "' is based on itself: ", join(chain_, " -> ")));
+      return input_error("DV003", asked, cat("device '", name, "' is based on itself: ", join(chain_, " -> "), " -> ", path));
     chain_.push_back(path);
     BUDA_ASSIGN(io::Bytes bytes, host_.fs().read(path));
     BUDA_ASSIGN(io::Node top, io::parse_yaml(bytes.view(), path));

@@ -63,7 +63,7 @@ Result<void> FunctionalDevice::link(std::size_t index) {
     d.node = queue.name;
     return d;
   };
-  if (target == queue_index_.end()) return error(cat("its alias '", queue.alias, "' is no queue"));
+  if (target == queue_index_.end()) return error(cat("its alias '", queue.alias, "' is not a queue"));
   const Queue& other = m_.netlist.queues[target->second];
   auto tiles = [](const Queue& q) { return q.block.tiles() * q.entries; };
   if (target->second == index || !other.alias.empty() || queue.kind != QueueKind::ram || other.kind != QueueKind::ram)

@@ -109,6 +109,7 @@ class GraphReader {
     int contents = int{!record.file.empty()} + int{record.data.node != nullptr} + int{record.values.node != nullptr};
     if (contents != 1) {
       error("GR022", loc, cat("the tensor '", record.name, "' must have exactly one of 'file', 'data' and 'values', and has ", contents));
+      tensors_.emplace(record.name, std::nullopt);
       return;
     }
     Result<Value> value = !record.file.empty()          ? from_file(record, loc)
@@ -199,7 +200,9 @@ class GraphReader {
     const io::Node& list = *record.values.node;
     if (shape.volume() != static_cast<std::int64_t>(list.size()))
       return input_error("GR024", loc,
-                         cat("the tensor '", record.name, "' has ", list.size(), " values, which do not fill the shape ", shape.text()));
+                         cat("the tensor '", record.name, "' has ",
+                             list.size() == 1 ? "1 value, which does not fill" : cat(list.size(), " values, which do not fill"),
+                             " the shape ", shape.text()));
     return Value(visit_dtype(record.dtype.value,
                              [&](auto tag) { return from_values<typename decltype(tag)::type>(list, std::move(shape), reader_); }));
   }

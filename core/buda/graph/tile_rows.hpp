@@ -21,5 +21,7 @@ inline constexpr std::array<std::int64_t, 5> kSmallTileRows = {1, 2, 4, 8, 16};
 
 // kTileSide without the tag. An error (GR029) tells another number than these, and a value with more than one tile along r.
 Result<std::int64_t> tile_rows(const Node& n);
+// The number in the tag, whatever the value; kTileSide without the tag.
+Result<std::int64_t> named_tile_rows(const Node& n);
 
 }  // namespace buda::graph

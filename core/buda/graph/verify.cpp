@@ -51,7 +51,8 @@ class Verifier {
       report(n, "GR002", cat("input ", i, " comes from the model's output '", source.name(), "', which has no result"));
       return;
     }
-    bool unknown = source.outputs.empty() && source.is_op() && op_types_ == OpTypes::optional;
+    // A source without a type that needs one is told of itself (GR008).
+    bool unknown = source.outputs.empty() && (!source.is_op() || op_types_ == OpTypes::optional);
     if (!unknown && edge.source.port >= source.outputs.size()) {
       report(n, "GR003",
              cat("input ", i, " is result ", edge.source.port, " of '", source.name(), "', which has ", source.outputs.size(),
@@ -92,7 +93,8 @@ class Verifier {
         break;
       default:
         if (!n.inputs().empty()) report(n, "GR005", cat("'", n.op(), "' nodes have no inputs, and this has ", n.inputs().size()));
-        if (n.outputs.size() != 1) report(n, "GR008", cat("'", n.op(), "' nodes have one type, and this has ", n.outputs.size()));
+        if (n.outputs.size() != 1)
+          report(n, "GR008", cat("'", n.op(), "' nodes have one type, and this has ", n.outputs.empty() ? "none" : cat(n.outputs.size())));
     }
   }
 

@@ -44,7 +44,7 @@ bool FolderFiles::leads_out(const std::string& path) {
 Result<Bytes> FolderFiles::read(const std::string& path) {
   note_read(path);
   if (leads_out(path)) return input_error("IO013", {path}, cat("is a link that leads out of '", folder_, "', and is not followed"));
-  if (is_waited_for(all_, path)) return input_error("IO013", {path}, "is no regular file");
+  if (is_waited_for(all_, path)) return input_error("IO013", {path}, "is not a regular file");
   return all_.read(path);
 }
 

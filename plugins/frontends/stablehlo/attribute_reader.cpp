@@ -390,7 +390,7 @@ Result<Attribute> AttributeReader::short_attribute() {
     if (!lexer_->bracketed()) return error("a list of axes");
   }
   auto found = convolution_axes(rest.substr(0, rest.size() - lexer_->rest().size()));
-  if (!found) return error("the axes of a convolution before this");
+  if (!found) return module_->error("SH011", found.failure().diagnostics()[0].message, lexer_->peek().line);
   return Attribute{std::move(*found)};
 }
 

@@ -82,14 +82,15 @@ class GraphImport {
 
   Result<std::vector<Value>> run(const Region& region, std::vector<Value> arguments) {
     if (arguments.size() != region.arguments.size())
-      return module_->error("SH006",
-                            cat("a region or function takes ", region.arguments.size(), " values and is given ", arguments.size()));
+      return module_->error("SH006", cat("a region or function takes ", region.arguments.size(), " values and is given ", arguments.size()),
+                            line_);
     for (std::size_t i = 0; i < arguments.size(); ++i) values_[region.arguments[i]] = std::move(arguments[i]);
     for (const Operation& op : region.operations) {
       if (is_terminator(op)) return operands_of(op);
       BUDA_TRY(operation(op));
     }
-    return module_->error("SH006", "a region or function does not end with a return");
+    const std::uint32_t last = region.operations.empty() ? line_ : region.operations.back().line;
+    return module_->error("SH006", "a region or function does not end with a return", last);
   }
 
   Result<std::vector<Value>> call(const Operation& op, std::string_view callee, std::vector<Value> arguments) {
@@ -118,6 +119,7 @@ class GraphImport {
   }
 
   Result<void> operation(const Operation& op) {
+    line_ = op.line;
     if (++operations_ > kMaxOperations)
       return module_->error("SH026", cat("its loops have more than ", kMaxOperations, " operations"), op.line);
     const OpImporter* importer = find_importer(op.name);
@@ -231,6 +233,7 @@ class GraphImport {
   std::set<std::string> active_;  // functions that are being computed
   std::string prefix_;
   std::size_t operations_ = 0, builder_errors_ = 0;
+  std::uint32_t line_ = 0;  // of the operation that is computed
 };
 
 Result<const Function*> find_function(const Module& module, const Functions& functions, const std::string& wanted) {

@@ -161,7 +161,8 @@ class GraphImport final : public Walk {
     Port port = parse_port(output.value);
     auto ref = value.kind == Value::Kind::tensor ? state_.store.ref(value.tensor) : graph::ValueRef();
     if (builder_.graph().type(ref) == nullptr) {
-      failure_.add(model_->error("GF034", cat("output '", output.name, "' has no value: it is no tensor, or conditions lead elsewhere")));
+      failure_.add(
+          model_->error("GF034", cat("output '", output.name, "' has no value: it is not a tensor, or conditions lead elsewhere")));
       return;
     }
     std::string wanted = frontend::graph_name(output.name.ends_with(":0") ? output.name.substr(0, output.name.size() - 2) : output.name);
@@ -342,7 +343,7 @@ class GraphImport final : public Walk {
       }
       auto tensor = tensor_of(attr->second.tensor(), model_->bytes);
       if (!tensor) {
-        failure_.add(error_at(node, scope, "GF041", tensor.failure().diagnostics().front().message));
+        failure_.add(error_at(node, scope, "GF004", tensor.failure().diagnostics().front().message));
         out.failed = true;
         return out;
       }

@@ -82,6 +82,12 @@ bool begins_as_saved_model(std::string_view head) {
   return at + 1 < head.size() && (head[at + 1] == '\x0a' || head[at + 1] == '\x12');
 }
 
+// protobuf names what it found instead; at the end of the text it found nothing.
+std::string with_end(std::string text) {
+  if (text.ends_with("got: ")) text += "the end of the file";
+  return text;
+}
+
 template <class M>
 Result<void> parse(const Model& model, Root root, M& out) {
   std::string_view bytes = model.bytes.view();
@@ -104,7 +110,8 @@ Result<void> parse(const Model& model, Root root, M& out) {
   parser.SetRecursionLimit(100);
   google::protobuf::io::ArrayInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
   if (parser.Parse(&stream, &out)) return success();
-  Diagnostic d = model.error("GF001", cat("is not a TensorFlow model: ", errors.text.empty() ? "its text is not complete" : errors.text));
+  Diagnostic d =
+      model.error("GF001", cat("is not a TensorFlow model: ", errors.text.empty() ? "its text is not complete" : with_end(errors.text)));
   d.loc.line = errors.loc.line;
   d.loc.column = errors.loc.column;
   return d;
@@ -138,13 +145,16 @@ std::vector<std::string> tags_of(const format::MetaGraphDef& graph) {
 
 Result<const format::MetaGraphDef*> choose_graph(const Model& model, const format::SavedModel& saved, const std::string& tag) {
   std::vector<std::string> all;
+  std::string first_tag;
   for (const auto& graph : saved.meta_graphs()) {
     auto tags = tags_of(graph);
+    if (first_tag.empty() && !tags.empty()) first_tag = tags.front();
     if (std::find(tags.begin(), tags.end(), tag) != tags.end()) return &graph;
     all.push_back(join(tags, "+"));
   }
   Diagnostic d = model.error("GF020", cat("has no graph with the tag '", tag, '\''));
-  d.hint = all.empty() ? "it has no graph at all" : cat("choose one with --set frontend.tensorflow.tag=TAG; it has: ", join(all, ", "));
+  d.hint = first_tag.empty() ? "it has no graph with a tag"
+                             : cat("choose one: --set frontend.tensorflow.tag=", first_tag, "; it has: ", join(all, ", "));
   return d;
 }
 
@@ -165,7 +175,7 @@ Result<std::string> choose_signature(const Model& model, const format::MetaGraph
   else if (auto near = wanted.empty() ? std::nullopt : nearest_word(name, all))
     d.hint = cat("did you mean '", *near, "'?");
   else
-    d.hint = cat("choose one with --set frontend.tensorflow.signature=NAME; it has: ", join(all, ", "));
+    d.hint = cat("choose one: --set frontend.tensorflow.signature=", all.front(), "; it has: ", join(all, ", "));
   return d;
 }
 

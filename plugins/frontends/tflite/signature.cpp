@@ -88,7 +88,7 @@ Result<const Signature*> standard_signature(const Model& model, const std::vecto
   if (of_first.size() == 1) return of_first.front();
   Diagnostic d = model.error("TF020", cat("has ", all.size(), " signatures, none of them named ", kStandard, ", and ",
                                           of_first.empty() ? "none" : "several", " of the first subgraph"));
-  d.hint = cat("choose one with --set frontend.tflite.signature=NAME; it has: ", keys_of(all));
+  d.hint = cat("choose one: --set frontend.tflite.signature=", all.front().key, "; it has: ", keys_of(all));
   return d;
 }
 

@@ -314,6 +314,7 @@ TEST(Balance, NamesThePolicyThatWasWrong) {
   auto result = balance(perceptron(32, {32, 32, 32}), board("n150"), policy, "careless", {}, host);
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.failure().diagnostics()[0].fault, Fault::bug);
+  EXPECT_EQ(result.failure().diagnostics()[0].code, "BL030");
   EXPECT_THAT(result.failure().diagnostics()[0].message, HasSubstr("policy 'careless' made an illegal choice: "));
 }
 

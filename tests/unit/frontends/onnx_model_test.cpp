@@ -195,6 +195,7 @@ TEST_F(OnnxModels, ADeclaredOutputShapeThatIsNotTheComputedOneIsAWarning) {
   imported(m.bytes());
   ASSERT_EQ(sink_.diagnostics().size(), 1u);
   EXPECT_EQ(sink_.diagnostics()[0].severity, Severity::warning);
+  EXPECT_EQ(sink_.diagnostics()[0].code, "ON041");
   EXPECT_EQ(sink_.diagnostics()[0].message, "output 'y' is declared with shape [2, 4], and its nodes compute shape [2, 3]");
 }
 

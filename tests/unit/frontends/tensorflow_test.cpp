@@ -184,7 +184,7 @@ TEST_F(TensorFlow, RefusalsNameTheReason) {
   EXPECT_EQ(refused(x + node("TopKV2", "t", {"x", "k"}) + integers("k", {}, {1}) + node("Neg", "y", {"t:2"})),
             "GF032 node 't' (op type TopKV2): its result 't:2', which 'y' uses, is not there, or not supported\n");
   EXPECT_EQ(refused(x + constant("w", {2, 2}, {1, 2, 3, 4, 5}) + node("MatMul", "y", {"x", "w"})),
-            "GF041 node 'w' (op type Const): has 5 elements; its shape [2, 2] needs 4\n");
+            "GF004 node 'w' (op type Const): has 5 elements; its shape [2, 2] needs 4\n");
   EXPECT_THAT(refused(x + node("VarHandleOp", "v", {}) + node("ReadVariableOp", "r", {"v"}) + node("Mul", "y", {"x", "r"})),
               HasSubstr("reads the variable 'v', whose value is not in this file\n  hint: freeze the graph"));
   EXPECT_THAT(refused("node { name: \"x\" op: }"), HasSubstr("GF001 is not a TensorFlow model: "));
@@ -484,11 +484,11 @@ TEST_F(SavedModel, SignaturesAreChosenByName) {
   ASSERT_FALSE(graph);
   EXPECT_EQ(
       text_of(graph.failure()),
-      "GF021 has no signature 'serving'\n  hint: choose one with --set frontend.tensorflow.signature=NAME; it has: serving_default\n");
+      "GF021 has no signature 'serving'\n  hint: choose one: --set frontend.tensorflow.signature=serving_default; it has: serving_default\n");
   auto tagged = import_saved({{"tag", "train"}});
   ASSERT_FALSE(tagged);
   EXPECT_EQ(text_of(tagged.failure()),
-            "GF020 has no graph with the tag 'train'\n  hint: choose one with --set frontend.tensorflow.tag=TAG; it has: serve\n");
+            "GF020 has no graph with the tag 'train'\n  hint: choose one: --set frontend.tensorflow.tag=serve; it has: serve\n");
 }
 
 // ---- cells that are one operator

@@ -131,7 +131,7 @@ TEST_F(TfliteSignature, ThatIsNotThereOrNotClear) {
   set_option("signature", "");
   EXPECT_THAT(refusal(m.bytes()),
               HasSubstr("TF020 has 2 signatures, none of them named serving_default, and several of the first subgraph\n"
-                        "  hint: choose one with --set frontend.tflite.signature=NAME; it has: subtract, less"));
+                        "  hint: choose one: --set frontend.tflite.signature=subtract; it has: subtract, less"));
 }
 
 // ---- damage

@@ -7,9 +7,13 @@
 namespace buda::golden::test {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
-std::string message(const Result<void>& r) { return r.ok() ? "(no error)" : first_error(r.failure()); }
+template <class T>
+std::string message(const Result<T>& r) {
+  return r ? "(no error)" : cat(r.failure().diagnostics().front().code, ": ", first_error(r.failure()));
+}
 
 // out = a + w, one input per epoch, looping.
 std::string add_text(int entries_in, int entries_out, int input_count = 1) {
@@ -67,18 +71,18 @@ TEST(Queues, FullAndEmptyAreErrorsThatSayHowMuchThereIs) {
   TestHost host;
   auto device = open_device(add_text(2, 1), host);
   ASSERT_TRUE(device);
-  EXPECT_THAT(message((*device)->push("a", entries({1, 2, 3}))), HasSubstr("space for 2 of its 2 entries, 3 are pushed"));
+  EXPECT_THAT(message((*device)->push("a", entries({1, 2, 3}))),
+              AllOf(HasSubstr("GD013"), HasSubstr("space for 2 of its 2 entries, 3 are pushed")));
   EXPECT_THAT(message((*device)->run("main", {{"$p_loop_count", 1}})),
-              HasSubstr("needs 1 entry of queue 'a' from 0 on, where there are 0; a chip would wait forever"));
+              AllOf(HasSubstr("GD021"), HasSubstr("needs 1 entry of queue 'a' from 0 on, where there are 0; a chip would wait forever")));
   ASSERT_TRUE((*device)->push("a", entries({1, 2})));
-  EXPECT_THAT(message((*device)->push("a", entries({3}))), HasSubstr("space for 0"));
-  EXPECT_THAT(message((*device)->run("main", {{"$p_loop_count", 1}})), HasSubstr("reads ram 'w' at 0, where nothing was written yet"));
+  EXPECT_THAT(message((*device)->push("a", entries({3}))), AllOf(HasSubstr("GD013"), HasSubstr("space for 0")));
+  EXPECT_THAT(message((*device)->run("main", {{"$p_loop_count", 1}})),
+              AllOf(HasSubstr("GD022"), HasSubstr("reads ram 'w' at 0, where nothing was written yet")));
   ASSERT_TRUE((*device)->write("w", 0, entries({1})));
   EXPECT_THAT(message((*device)->run("main", {{"$p_loop_count", 2}})),
-              HasSubstr("writes to queue 'out', all of whose 1 entries are waiting to be read"));
-  auto popped = (*device)->pop("out", 2);
-  ASSERT_FALSE(popped);
-  EXPECT_THAT(first_error(popped.failure()), HasSubstr("holds 1 entries; 2 from 0 on are asked for"));
+              AllOf(HasSubstr("GD024"), HasSubstr("writes to queue 'out', all of whose 1 entries are waiting to be read")));
+  EXPECT_THAT(message((*device)->pop("out", 2)), HasSubstr("GD014: queue 'out' holds 1 entries; 2 from 0 on are asked for"));
 }
 
 // The epoch reads three times what the queue holds and frees nothing before its end, so a full queue is gone through again and again.
@@ -107,7 +111,7 @@ TEST(Queues, MoreEntriesThanAHostHolds) {
   TestHost host;
   auto device = open_device(add_text(2'000'000'000, 4), host);
   ASSERT_FALSE(device);
-  EXPECT_THAT(first_error(device.failure()), HasSubstr("queue 'a' has 2000000000 entries"));
+  EXPECT_THAT(message(device), HasSubstr("GD007: queue 'a' has 2000000000 entries"));
 }
 
 TEST(Queues, WithoutEntriesHoldNothing) {
@@ -116,10 +120,12 @@ TEST(Queues, WithoutEntriesHoldNothing) {
   ASSERT_TRUE(device);
   ASSERT_TRUE((*device)->write("w", 0, entries({10})));
   ASSERT_TRUE((*device)->push("a", entries({1})));
-  EXPECT_THAT(message((*device)->run("main", {{"$p_loop_count", 1}})), HasSubstr("queue 'out' has no entries to write to"));
+  EXPECT_THAT(message((*device)->run("main", {{"$p_loop_count", 1}})),
+              AllOf(HasSubstr("GD020"), HasSubstr("queue 'out' has no entries to write to")));
   auto other = open_device(add_text(0, 1), host);
   ASSERT_TRUE(other);
-  EXPECT_THAT(message((*other)->push("a", entries({1}))), HasSubstr("has space for 0 of its 0 entries, 1 are pushed"));
+  EXPECT_THAT(message((*other)->push("a", entries({1}))),
+              AllOf(HasSubstr("GD013"), HasSubstr("has space for 0 of its 0 entries, 1 are pushed")));
 }
 
 TEST(Queues, WhatWaitsMayBeOverwritten) {
@@ -134,19 +140,53 @@ TEST(Queues, WhatWaitsMayBeOverwritten) {
   EXPECT_EQ(*(*device)->pop("a", 2), entries({2, 7}));
 }
 
+// Netlists that the checker would refuse, as a program may give them.
+TEST(Netlists, NamesThatNothingHasAndCircles) {
+  TestHost host;
+  const std::string a = queue("a", "HOST", 1, 1, 1), out = queue("out", "op", 1, 1, 1), program = once(at_start("a"));
+  auto refusal = [&](const std::string& queues, const std::string& ops) {
+    return message(open_device(netlist_text(queues, ops, program), host));
+  };
+  const OpText op{"op", "add", {"a", "nobody"}};
+  EXPECT_EQ(refusal(a + out, op.text()), "GD004: op 'op': its input 'nobody' is neither a queue nor an op");
+  const OpText first{"op", "add", {"a", "second"}};
+  OpText second{"second", "nop", {"op"}};
+  second.row = 1;
+  EXPECT_THAT(refusal(a + out, first.text() + second.text()),
+              AllOf(HasSubstr("GD005: op '"), HasSubstr("': it waits for '"), HasSubstr("', which waits for it")));
+  const std::string ram = queue("r", "HOST", 1, 1, 1, "Float32", 4, "ram", ", alias: nowhere");
+  EXPECT_EQ(refusal(a + ram + out, OpText{"op", "nop", {"a"}}.text()), "GD006: queue 'r': its alias 'nowhere' is not a queue");
+}
+
+TEST(Netlists, AGraphThatReadsAnotherRunsAfterIt) {
+  TestHost host;
+  OpText second{"second", "nop", {"op"}};
+  second.row = 1;
+  const std::string graphs = cat(OpText{"op", "nop", {"a"}}.text(), "  h:\n    target_device: 0\n    input_count: 1\n", second.text());
+  const std::string queues = cat(queue("a", "HOST", 1, 1, 1), queue("out", "second", 1, 1, 1));
+  auto device = open_device(netlist_text(queues, graphs, "  - main:\n    - execute: {graph_name: h, queue_settings: {}}\n"), host);
+  ASSERT_TRUE(device) << message(device);
+  EXPECT_THAT(message((*device)->run("main", {})),
+              HasSubstr("GD023: op 'second' reads op 'op' of another graph, which has not run for input 0 before it"));
+}
+
 TEST(Queues, CallsThatDoNotFitTheKindOrTheShape) {
   TestHost host;
   auto device = open_device(add_text(2, 1), host);
   ASSERT_TRUE(device);
-  EXPECT_THAT(message((*device)->push("w", entries({1}))), HasSubstr("is a ram"));
-  EXPECT_THAT(message((*device)->write("a", 0, entries({1}))), HasSubstr("queue 'a' holds 0 slots; 1 from slot 0 on do not fit"));
-  EXPECT_THAT(message((*device)->write("w", 1, entries({1}))), HasSubstr("1 slots; 1 from slot 1 on do not fit"));
+  EXPECT_THAT(message((*device)->push("w", entries({1}))), AllOf(HasSubstr("GD012"), HasSubstr("is a ram")));
+  EXPECT_THAT(message((*device)->write("a", 0, entries({1}))),
+              AllOf(HasSubstr("GD013"), HasSubstr("queue 'a' holds 0 slots; 1 from slot 0 on do not fit")));
+  EXPECT_THAT(message((*device)->write("w", 1, entries({1}))),
+              AllOf(HasSubstr("GD013"), HasSubstr("1 slots; 1 from slot 1 on do not fit")));
   EXPECT_THAT(message((*device)->write("w", -1, entries({1}))), HasSubstr("do not fit"));
-  EXPECT_THAT(message((*device)->push("aa", entries({1}))), HasSubstr("no queue named 'aa'"));
-  EXPECT_THAT(message((*device)->push("a", Tensor(Shape{1, 32, 32}, std::vector<float>(1024)))), HasSubstr("an entry is [1, 1, 32, 32]"));
+  EXPECT_THAT(message((*device)->push("aa", entries({1}))), AllOf(HasSubstr("GD011"), HasSubstr("no queue named 'aa'")));
+  EXPECT_THAT(message((*device)->push("a", Tensor(Shape{1, 32, 32}, std::vector<float>(1024)))),
+              AllOf(HasSubstr("GD010"), HasSubstr("an entry is [1, 1, 32, 32]")));
   EXPECT_THAT(message((*device)->push("a", Tensor(Shape{1, 1, 32, 64}, std::vector<float>(2048)))),
               HasSubstr("shape [1, 1, 32, 64] is given"));
-  EXPECT_THAT(message((*device)->run("main", {{"$p_loop_count", std::int64_t{1} << 40}})), HasSubstr("does not fit in 32 bits"));
+  EXPECT_THAT(message((*device)->run("main", {{"$p_loop_count", std::int64_t{1} << 40}})),
+              AllOf(HasSubstr("GD015"), HasSubstr("does not fit in 32 bits")));
   EXPECT_THAT(message((*device)->run("mian", {})), HasSubstr("no program 'mian'"));
 }
 

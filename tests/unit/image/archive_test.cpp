@@ -1,4 +1,5 @@
 // Archives made by others, and by people who mean harm.
+#include <buda/base/text.hpp>
 #include <buda/image/archive.hpp>
 
 #include <buda/base/rng.hpp>
@@ -16,6 +17,7 @@
 namespace buda::image {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 // A ustar header written by hand, so that the reader is not tested against our own writer.
@@ -50,7 +52,10 @@ const std::string kEnd(1024, '\0');
 
 Result<Members> read(const std::string& bytes, const ArchiveLimits& limits = {}) { return read_archive(io::Bytes(bytes), "x.tti", limits); }
 
-std::string error_of(const Result<Members>& result) { return result.ok() ? "(no error)" : result.failure().diagnostics().front().message; }
+std::string error_of(const Result<Members>& result) {
+  return result.ok() ? "(no error)"
+                     : cat(result.failure().diagnostics().front().code, ": ", result.failure().diagnostics().front().message);
+}
 
 std::string zip(const std::vector<std::pair<std::string, std::string>>& files) {
   archive* a = archive_write_new();
@@ -103,15 +108,16 @@ TEST(Archive, ReadsZips) {
 
 TEST(Archive, RefusesNamesThatLeadElsewhere) {
   for (const char* name : {"../evil", "/etc/evil", "a/../../evil", "a//b", "a/./b", "a/..", "a\\b", "a\nb"}) {
-    EXPECT_THAT(error_of(read(ustar(name, '0', "x") + kEnd)), HasSubstr("must be relative")) << name;
+    EXPECT_THAT(error_of(read(ustar(name, '0', "x") + kEnd)), AllOf(HasSubstr("IM004: "), HasSubstr("must be relative"))) << name;
   }
-  EXPECT_THAT(error_of(read(zip({{"../evil", "x"}}))), HasSubstr("must be relative"));
+  EXPECT_THAT(error_of(read(zip({{"../evil", "x"}}))), AllOf(HasSubstr("IM004: "), HasSubstr("must be relative")));
 }
 
 TEST(Archive, RefusesLinksDevicesAndDoubles) {
-  EXPECT_THAT(error_of(read(ustar("link", '2', "", "/etc/passwd") + kEnd)), HasSubstr("link or a device"));
-  EXPECT_THAT(error_of(read(ustar("a", '0', "x") + ustar("hard", '1', "", "a") + kEnd)), HasSubstr("link or a device"));
-  EXPECT_THAT(error_of(read(ustar("fifo", '6', "") + kEnd)), HasSubstr("link or a device"));
+  EXPECT_THAT(error_of(read(ustar("link", '2', "", "/etc/passwd") + kEnd)), AllOf(HasSubstr("IM004: "), HasSubstr("link or a device")));
+  EXPECT_THAT(error_of(read(ustar("a", '0', "x") + ustar("hard", '1', "", "a") + kEnd)),
+              AllOf(HasSubstr("IM004: "), HasSubstr("link or a device")));
+  EXPECT_THAT(error_of(read(ustar("fifo", '6', "") + kEnd)), AllOf(HasSubstr("IM004: "), HasSubstr("link or a device")));
   EXPECT_THAT(error_of(read(ustar("a", '0', "x") + ustar("./a", '0', "y") + kEnd)), HasSubstr("occurs twice"));
 }
 
@@ -129,10 +135,11 @@ TEST(Archive, RefusesMembersThatUnpackToTooMuch) {
   ArchiveLimits limits;
   limits.unpacked_bytes = 1000;
   limits.unpacked_ratio = 2;
-  EXPECT_THAT(error_of(read(bomb, limits)), HasSubstr("unpack to more than"));
+  EXPECT_THAT(error_of(read(bomb, limits)), HasSubstr("IM003: the members unpack to more than"));
   EXPECT_TRUE(read(bomb));
   limits.most_members = 1;
-  EXPECT_THAT(error_of(read(ustar("a", '0', "") + ustar("b", '0', "") + kEnd, limits)), HasSubstr("more than 1 members"));
+  EXPECT_THAT(error_of(read(ustar("a", '0', "") + ustar("b", '0', "") + kEnd, limits)),
+              HasSubstr("IM003: the archive has more than 1 members"));
   // A size of 8 GiB in the header of a small file.
   EXPECT_THAT(error_of(read(ustar("a", '0', "x", "", 077777777777LL) + kEnd)), HasSubstr("damaged"));
 }

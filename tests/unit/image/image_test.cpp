@@ -1,4 +1,5 @@
 // Images: their parts come back, and damage is found and named.
+#include <buda/base/text.hpp>
 #include <buda/image/image.hpp>
 
 #include <buda/base/rng.hpp>
@@ -14,6 +15,7 @@
 namespace buda::image {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 Image small_image() {
@@ -51,7 +53,9 @@ std::string bytes_of(const Image& image, TensorStore store = TensorStore::raw) {
 }
 
 Result<Image> parse(const std::string& bytes) { return read_image(io::Bytes(bytes), "m.tti"); }
-std::string error_of(const Result<Image>& r) { return r.ok() ? "(no error)" : r.failure().diagnostics().front().message; }
+std::string error_of(const Result<Image>& r) {
+  return r.ok() ? "(no error)" : cat(r.failure().diagnostics().front().code, ": ", r.failure().diagnostics().front().message);
+}
 
 TEST(Checksum, KnownDigests) {
   // FIPS 180-4, examples of SHA-256.
@@ -69,6 +73,8 @@ TEST(Checksum, ListsAreReadAndMistakesPlaced) {
   auto bad = parse_checksums(digest + "  a\nnonsense\n", "l");
   ASSERT_FALSE(bad);
   EXPECT_EQ(bad.failure().diagnostics().front().loc.line, 2u);
+  EXPECT_EQ(bad.failure().diagnostics().front().code, "IM008");
+  EXPECT_EQ(parse_checksums(digest + "  a\n" + digest + "  a\n", "l").failure().diagnostics().front().message, "a second digest for 'a'");
 }
 
 TEST(Image, PartsComeBack) {
@@ -170,8 +176,10 @@ TEST(Image, TensorEntriesAreCheckedAgainstTheirBytes) {
     ASSERT_NE(at, std::string::npos) << from;
     text.replace(at, from.size(), to);
   };
-  EXPECT_THAT(with_entry([&](std::string& j, Members&) { replace(j, "[1, 1, 2, 2]", "[1, 1, 2, 3]"); }), HasSubstr("strides"));
-  EXPECT_THAT(with_entry([&](std::string& j, Members&) { replace(j, "[1, 1, 2, 2]", "[9, 1, 2, 2]"); }), HasSubstr("has 16 bytes"));
+  EXPECT_THAT(with_entry([&](std::string& j, Members&) { replace(j, "[1, 1, 2, 2]", "[1, 1, 2, 3]"); }),
+              AllOf(HasSubstr("IM007: tensor for queue"), HasSubstr("strides")));
+  EXPECT_THAT(with_entry([&](std::string& j, Members&) { replace(j, "[1, 1, 2, 2]", "[9, 1, 2, 2]"); }),
+              AllOf(HasSubstr("IM007: "), HasSubstr("has 16 bytes")));
   EXPECT_THAT(with_entry([&](std::string& j, Members&) { replace(j, "[1, 1, 2, 2]", "[-1, 1, 2, 2]"); }), HasSubstr("no volume"));
   EXPECT_THAT(with_entry([&](std::string& j, Members&) { replace(j, "\"Float32\"", "\"Bfp8\""); }),
               HasSubstr("not one that a host tensor can have"));
@@ -262,7 +270,8 @@ TEST(Image, LiesAboutTilizedParametersAreFound) {
     return error_of(parse(std::string(fs.find("a")->view())));
   };
   EXPECT_EQ(with("\"buf_size_bytes\"", "\"buffer_size_bytes\""), "(no error)") << "the other name of TT-Buda";
-  EXPECT_THAT(with("\"num_buffers\": 4", "\"num_buffers\": 5"), HasSubstr("it has 5 buffers of 26880 bytes, the queue has 4 of 26880"));
+  EXPECT_THAT(with("\"num_buffers\": 4", "\"num_buffers\": 5"),
+              HasSubstr("IM007: tensor for queue 'w': it has 5 buffers of 26880 bytes, the queue has 4 of 26880"));
   EXPECT_THAT(with("\"Bfp8_b\"", "\"Float16_b\""), HasSubstr("its tiles are Float16_b, the queue's are Bfp8_b"));
   EXPECT_THAT(with("[2, 3, 128, 128]", "[2, 3, 128, 64]"), HasSubstr("its shape is [2, 3, 128, 64], the queue's is [2, 3, 128, 128]"));
   EXPECT_THAT(with("torch.Tensor.w.tbin", "torch.Tensor.n.bin"), HasSubstr("not one that a host tensor can have"));

@@ -167,6 +167,7 @@ TEST(EvaluateInFormats, NeedsFormats) {
   NamedTensors inputs = {{"x", Tensor(Shape{32, 32}, std::vector<float>(1024, 1.0f))}};
   auto out = evaluate_graph_in_formats(*graph, inputs);
   ASSERT_FALSE(out.ok());
+  EXPECT_EQ(out.failure().diagnostics()[0].code, "OP060");
   EXPECT_EQ(out.failure().diagnostics()[0].message, "node 'x' has no data format, so what a device makes of it is not known");
   Builder t("t");
   t.output("y", t.exp(t.input("x", {32, 32})));

@@ -2,6 +2,7 @@
 #include "running.hpp"
 
 #include <buda/base/rng.hpp>
+#include <buda/base/text.hpp>
 #include <buda/graph/graph.hpp>
 #include <buda/graph/value.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
@@ -168,9 +169,9 @@ TEST(Evaluate, WrongInputsAreAllNamed) {
   auto out = evaluate_graph(*graph, {{"x", f32({2}, {1, 2})}, {"y", f32({1, 2}, {1, 2})}, {"zz", f32({2}, {1, 2})}});
   ASSERT_FALSE(out);
   std::vector<std::string> messages;
-  for (const auto& d : out.failure().diagnostics()) messages.push_back(d.message);
-  EXPECT_EQ(messages, (std::vector<std::string>{"the input 'y' is F32 [2]; given is F32 [1, 2]", "the input 'z' (F32 [2]) is missing",
-                                                "the graph has no input 'zz'"}));
+  for (const auto& d : out.failure().diagnostics()) messages.push_back(cat(d.code, ": ", d.message));
+  EXPECT_EQ(messages, (std::vector<std::string>{"OP007: the input 'y' is F32 [2]; given is F32 [1, 2]",
+                                                "OP007: the input 'z' (F32 [2]) is missing", "OP007: the graph has no input 'zz'"}));
   EXPECT_EQ(out.failure().diagnostics()[2].hint, "its inputs: x, y, z");
 }
 

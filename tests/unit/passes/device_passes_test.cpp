@@ -170,7 +170,7 @@ TEST(AssignFormats, Impossible) {
 
   Formats g;
   g.graph.node(g.graph.find("w")).outputs[0].format = DataFormat::bfp2;
-  EXPECT_EQ(g.error(kAssignFormats, g.graph).substr(0, 62), "PA033: node 'w': format Bfp2 is none of device 'test-b': Float");
+  EXPECT_EQ(g.error(kAssignFormats, g.graph).substr(0, 62), "PA033: node 'w': format Bfp2 does not exist on device 'test-b'");
   Formats h;
   h.graph.node(h.graph.find("x")).outputs[0].format = DataFormat::float16_b;
   h.graph.node(h.graph.find("w")).outputs[0].format = DataFormat::float16;

@@ -196,7 +196,9 @@ TEST(FusedBody, WhatIsWrongIsSaid) {
     auto attrs = graph::fused_attrs_from_file({{"sub_ops", std::move(steps)}, {"intermediates", buffers}});
     if (!attrs) return attrs.failure().diagnostics()[0].message;
     auto body = ops::fused_body(*attrs, 2);
-    return body ? "fine" : body.failure().diagnostics()[0].message;
+    if (body) return std::string("fine");
+    EXPECT_EQ(body.failure().diagnostics()[0].code, "OP070");
+    return body.failure().diagnostics()[0].message;
   };
   EXPECT_EQ(problem({"{name: a, type: add, inputs: [input0, input1], output: output}"}), "fine");
   EXPECT_EQ(problem({}), "it has no sub-ops");

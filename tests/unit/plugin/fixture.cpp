@@ -90,5 +90,7 @@ extern "C" __attribute__((visibility("default"))) const buda_plugin_info* buda_p
   if (fixture_is("cxx")) info.cxx_abi = "another compiler";
   if (fixture_is("anonymous")) info.license = "";
   if (fixture_is("null")) return nullptr;
+  if (fixture_is("throwing")) throw std::runtime_error("out of ideas");
+  if (fixture_is("throwing-7")) throw 7;
   return &info;
 }

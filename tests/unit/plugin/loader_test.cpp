@@ -73,6 +73,8 @@ TEST_F(Loader, EveryRefusalIsASentenceOfItsOwn) {
   begins("failing", "PL008 its registration failed: the moon is in the wrong phase");
   begins("nameless", "PL004 it registers a frontend without a name");
   begins("twice", "PL007 it registers the frontend 'fixture' twice");
+  begins("throwing", "PL012 it threw while it was loaded: out of ideas; please report this to its author");
+  begins("throwing-7", "PL012 it threw while it was loaded: an object that is not a std::exception");
   begins("macro", "PL008 its registration failed: thrown in the plugin");
   EXPECT_TRUE(registries_.frontends.all().empty()) << "a refused plugin leaves nothing behind";
   EXPECT_EQ(refusal(FIXTURE_DIR).substr(0, 5), "PL002");

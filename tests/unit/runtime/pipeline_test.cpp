@@ -176,6 +176,16 @@ TEST(Pipeline, TypesAreChecked) {
               HasSubstr("RT060: device 'cpu0' gives 'cpu0.out' F32 [1], and 'tt0' takes 'tt0.in' F32 [2]"));
 }
 
+TEST(Pipeline, TheHostsProcessorTakesGraphsOfTensorLevelWithoutState) {
+  TestHost host;
+  ops::Builder b("counter");
+  b.output("y", b.relu(b.input("x", {1})));
+  auto graph = b.finish();
+  ASSERT_TRUE(graph);
+  graph->node(graph->find("x")).tags["loopback"] = "y";
+  EXPECT_THAT(error_of(cpu_device("cpu0", *graph, host)), HasSubstr("RT062: device 'cpu0': graph 'counter' has a state"));
+}
+
 TEST(Pipeline, WhatDevicesHandOnIsHeard) {
   std::mutex mutex;
   std::vector<float> heard;

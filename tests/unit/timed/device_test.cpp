@@ -266,13 +266,17 @@ TEST(TimedDevice, SlowerKernelsTakeLonger) {
 }
 
 TEST(TimedDevice, RefusesWhatQueuesCannotHold) {
-  Opened o;
+  std::string text = looping();
+  text.insert(text.find("graphs:"), pipes::queue_text("w", "HOST", "grid_size: [1, 1], t: 1, mblock: [2, 2], ublock: [1, 1]", 1, 0x40000000,
+                                                      "type: ram, entries: 1"));
+  Opened o({}, text);
   ASSERT_NE(o.device, nullptr);
-  EXPECT_FALSE(o.device->push("x", *Tensor::zeros(DType::f32, Shape{9, 1, 64, 64})).ok());
-  EXPECT_FALSE(o.device->pop("y", 1).ok());
-  const auto unknown = o.device->waiting("z");
-  ASSERT_FALSE(unknown.ok());
-  EXPECT_EQ(unknown.failure().diagnostics().front().code, "SM011");
+  const auto code_of = [](const auto& result) { return result.ok() ? "" : result.failure().diagnostics().front().code; };
+  EXPECT_EQ(code_of(o.device->push("x", *Tensor::zeros(DType::f32, Shape{9, 1, 64, 64}))), "SM013");
+  EXPECT_EQ(code_of(o.device->pop("y", 1)), "SM014");
+  EXPECT_EQ(code_of(o.device->waiting("z")), "SM011");
+  EXPECT_EQ(code_of(o.device->push("w", *Tensor::zeros(DType::f32, Shape{1, 1, 64, 64}))), "SM012");
+  EXPECT_EQ(code_of(o.device->run("p", {{"$p_loop_count", std::int64_t{1} << 40}})), "SM016");
 }
 
 }  // namespace

@@ -153,7 +153,7 @@ class ProblemBuilder {
     Diagnostic d = node_error(
         "BL004", node,
         cat("the ", what, " has format ", format_name(format), ", which ", device_.name, " does not have; it has ", join(names, ", ")));
-    d.hint = cat("run the optimizer with --device ", device_.name);
+    d.hint = cat("the graph was made for another device: lower the model for ", device_.name, " again");
     fail(std::move(d));
   }
 

@@ -55,8 +55,13 @@ Result<NamedTensors> first_batch(graph::Graph graph, const NamedTensors& inputs)
 Result<Calibration> calibration(const graph::Graph& graph, const OptimizerOptions& options, Host& host) {
   Calibration out;
   BUDA_ASSIGN(out.inputs, read_for(options.calibrate, names_of(graph, graph.inputs()), host));
-  BUDA_ASSIGN(auto run, runtime::run_graph(graph, out.inputs, host));
-  out.reference = std::move(run.outputs);
+  auto run = runtime::run_graph(graph, out.inputs, host);
+  if (!run) {
+    for (Diagnostic& d : run.failure().diagnostics())
+      if (d.loc.file.empty()) d.loc.file = options.calibrate;
+    return std::move(run).failure();
+  }
+  out.reference = std::move(run->outputs);
   BUDA_ASSIGN(out.batch, first_batch(graph, out.inputs));
   out.expected = out.reference;
   if (options.expect.empty()) return out;

@@ -8,6 +8,7 @@
 #include <buda/compiler/accuracy/raise_order.hpp>
 #include <buda/compiler/accuracy/report.hpp>
 #include <buda/compiler/accuracy/search.hpp>
+#include <buda/io/process.hpp>
 #include <buda/io/yaml.hpp>
 
 #include <algorithm>
@@ -80,9 +81,9 @@ class Raising {
   Result<void> check_reference() {
     BUDA_ASSIGN(const Score score, score_outputs(given_.expected, given_.reference, floor_));
     if (score.holds) return success();
-    Diagnostic d = input_error(
-        "OZ022", {setting_.optimizer.expect},
-        cat("accuracy ", real_text(floor_), " cannot be reached: the model in fp32 has ", score.text(), " (output '", score.output, "')"));
+    const std::string found = score.has_correlation ? cat("the model in fp32 has ", score.text(), " (output '", score.output, "')")
+                                                    : cat("in fp32, ", score.text());
+    Diagnostic d = input_error("OZ022", {setting_.optimizer.expect}, cat("accuracy ", real_text(floor_), " cannot be reached: ", found));
     d.fault = Fault::mismatch;
     d.hint = "check that the expected outputs are those of these inputs; without --expect the outputs in fp32 are the reference";
     return d;
@@ -238,7 +239,7 @@ class Raising {
     d.fault = Fault::mismatch;
     const auto most = std::max_element(losses_.begin(), losses_.end(), [](const OpLoss& a, const OpLoss& b) { return a.loss < b.loss; });
     if (most != losses_.end() && most->loss > 0)
-      d.hint = cat("most is lost by op '", most->name, "'; run it on the host: --cpu-fallback-nodes ", most->name);
+      d.hint = cat("most is lost by op '", most->name, "'; run it on the host: ", io::shell_line({"--cpu-fallback-nodes", most->name}));
     return d;
   }
 

@@ -53,7 +53,12 @@ Result<Score> score_outputs(const NamedTensors& expected, const NamedTensors& ac
     if (found == actual.end()) return input_error("OZ021", {}, cat("tensor '", name, "' is expected, and the model has no such output"));
     CompareCriterion criterion = standard_criterion(want, found->second);
     criterion.options.worst = 0;
-    BUDA_ASSIGN(const Comparison comparison, compare(want, found->second, criterion.options));
+    auto compared = compare(want, found->second, criterion.options);
+    if (!compared) {
+      for (Diagnostic& d : compared.failure().diagnostics()) d.message = cat("output '", name, "': ", d.message);
+      return std::move(compared).failure();
+    }
+    const Comparison& comparison = *compared;
     const bool has = is_float(want.dtype()) && comparison.correlation.state == Correlation::State::defined;
     if (has || criterion.thresholds.min_correlation) criterion.thresholds.min_correlation = floor;
     const double share = error_share(want, found->second);

@@ -10,7 +10,8 @@
 namespace buda::netlist {
 namespace {
 
-constexpr std::size_t kMaxErrors = 100;
+// More are hardly the file's own: it is not a netlist.
+constexpr std::size_t kMaxErrors = 1000;
 
 // A mistyped word, or the beginning of just one: "sub" for subtract.
 std::optional<std::string> meant_word(const std::string& word, const std::vector<std::string>& known) {

@@ -45,13 +45,14 @@ Result<void> check_formats(const Graph& graph, const std::vector<NodeId>& nodes,
     for (const ValueType& type : n.outputs)
       // Words that nobody interprets are the same everywhere.
       if (!is_raw(*type.format) && !device.supports(*type.format))
-        wrong("format", *type.format, cat("is none of device '", device.name, "': ", format_list(device.formats)));
+        wrong("format", *type.format, cat("does not exist on device '", device.name, "'; it has ", format_list(device.formats)));
     if (!computes(n)) continue;
     DataFormat acc = *n.precision.accumulate;
     if ((acc == DataFormat::float32 && !device.features.fp32_accumulate) || (acc == DataFormat::int32 && !device.features.int32_accumulate))
       wrong("accumulation in", acc, cat("is not possible on device '", device.name, '\''));
     if (!device.supports(*n.precision.intermediate))
-      wrong("intermediate format", *n.precision.intermediate, cat("is none of device '", device.name, "': ", format_list(device.formats)));
+      wrong("intermediate format", *n.precision.intermediate,
+            cat("does not exist on device '", device.name, "'; it has ", format_list(device.formats)));
     check_families(graph, n, wrong);
   }
   if (!failure.empty()) return failure;

@@ -233,7 +233,7 @@ class Dequantizer {
                            cat(context_.device == nullptr ? std::string("no device is chosen")
                                                           : cat("device '", context_.device->name, "' does not multiply integers"),
                                ": products of quantised models are computed with real numbers"));
-    d.hint = "'--quantized dequantize' asks for that";
+    d.hint = "--quantized dequantize asks for that";
     context_.host.report(d);
   }
 

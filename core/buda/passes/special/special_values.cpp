@@ -152,14 +152,15 @@ class Selections {
     if (selections_ == 0) return;
     const Node& n = graph_.node(first_);
     const std::string more = selections_ == 1 ? "" : cat(" and ", selections_ - 1, " more");
-    Diagnostic d = note("PA092", n.loc,
-                        cat("'", n.name(), "' (", n.op(), ")", more,
-                            " run on the host: they select among numbers of inputs, which may be NaN, infinite or denormal; 16-bit numbers "
-                            "of the device keep neither NaN nor denormals"));
+    Diagnostic d = note(
+        "PA092", n.loc,
+        cat("'", n.name(), "' (", n.op(), ")", more, selections_ == 1 ? " runs on the host: it selects" : " run on the host: they select",
+            " among numbers of inputs, which may be NaN, infinite or denormal; 16-bit numbers of the device keep neither "
+            "NaN nor denormals"));
     d.node = n.name();
     if (const std::string input = input_of(first_); !input.empty())
-      d.hint = cat(io::shell_line({"--value-range", cat(input, "=-1000:1000")}),
-                   " keeps them on the device, if all elements of the input are numbers in that range");
+      d.hint = cat(io::shell_line({"--value-range", cat(input, "=-1000:1000")}), selections_ == 1 ? " keeps it" : " keeps them",
+                   " on the device, if all elements of the input are numbers in that range");
     context_.host.report(d);
     report_.note = cat(report_.rewrites, " ops run on the host: selections among inputs");
   }
@@ -173,7 +174,7 @@ class Selections {
           "PA093", n.loc,
           cat("constant '", n.name(), "' holds NaN, of which the device makes an infinity at '", user.name(), "' (", user.op(), ")"));
       d.node = user.name();
-      d.hint = cat("--cpu-fallback-nodes ", user.name(), " computes it on the host");
+      d.hint = cat(io::shell_line({"--cpu-fallback-nodes", user.name()}), " computes it on the host");
       context_.host.report(d);
       return;
     }
