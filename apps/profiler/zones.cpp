@@ -20,7 +20,7 @@ Result<ZoneNames> parse_zone_names(std::string_view text, const std::string& pat
     const auto first = fields && fields->size() == 3 ? parse_uint((*fields)[0]) : std::nullopt,
                last = first ? parse_uint((*fields)[1]) : std::nullopt;
     if (!last || *first <= kFirmwareEnd || *last <= *first || *last > kMost)
-      return input_error("PF007", {path, line, 1}, "is no line 'first marker,last marker,zone' of two markers above 4");
+      return input_error("PF007", {path, line, 1}, "is not a line 'first marker,last marker,zone' of two markers above 4");
     out.push_back({static_cast<std::uint32_t>(*first), static_cast<std::uint32_t>(*last), (*fields)[2]});
   }
   return out;

@@ -157,6 +157,9 @@ TEST(Plan, StepsDoWhatTheOpsModuleDoes) {
   ASSERT_TRUE(padded.ok());
   EXPECT_EQ(*padded, *ops::to_device(model, device));
   EXPECT_EQ(*host_plan::apply_transforms(*padded, *steps_from_device(device, model.shape())), model);
+  const auto wrong = host_plan::apply_transforms(model, {{host_plan::TransformKind::reshape, {7, 7, 7}, 0}});
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.failure().diagnostics().front().code, "HP001");
 }
 
 PlanFiles files() {

@@ -1,6 +1,7 @@
 // Command lines, config files, environment, depfiles.
 #include <buda/cli/command_line.hpp>
 #include <buda/cli/depfile.hpp>
+#include <buda/cli/option_list.hpp>
 #include <buda/cli/tool.hpp>
 #include <buda/io/memory_file_system.hpp>
 
@@ -164,6 +165,19 @@ TEST_F(CommandLine, ConditionsOfAnOptionPointIntoTheConfigFile) {
   EXPECT_EQ(parsed.failure().diagnostics()[0].loc, (SourceLoc{"c.yaml", 3, 5}));
   EXPECT_EQ(parsed.failure().diagnostics()[0].message, "option 'name': no bad names");
   EXPECT_EQ(first_error({"i", "--name", "bad name"}), "option --name: no bad names");
+}
+
+// Of another installation's tool.
+TEST(OptionList, OfAnotherFormIsRefused) {
+  io::MemoryFileSystem fs;
+  const auto code_of = [&](const char* text) {
+    fs.put("options.json", text);
+    const auto options = read_options(fs, "options.json");
+    return options ? "" : options.failure().diagnostics().front().code;
+  };
+  EXPECT_EQ(code_of("[]"), "");
+  EXPECT_EQ(code_of("{}"), "CL008");
+  EXPECT_EQ(code_of(R"([{"name": "threads"}])"), "CL008");
 }
 
 TEST(Depfile, NamesSurviveMakesSpecialCharacters) {

@@ -29,7 +29,20 @@ const plugin::Registries& plugins() {
   return loaded;
 }
 
-void keep_refused(const io::MemoryFileSystem& files, const importer::Options& options, const Failure& failure, const std::string& folder) {
+using PluginOptions = std::map<std::string, schema::OptionValues>;
+
+// As `--set` has them.
+std::vector<std::string> settings_of(const PluginOptions& options) {
+  std::vector<std::string> out;
+  for (const auto& [owner, values] : options)
+    for (const auto& [name, texts] : values.all())
+      for (const std::string& text : texts)
+        if (!text.empty()) out.push_back(cat(owner, '.', name, '=', text));
+  return out;
+}
+
+void keep_refused(const io::MemoryFileSystem& files, const importer::Options& options, const PluginOptions& of_plugins,
+                  const Failure& failure, const std::string& folder) {
   static int count = 0;
   const std::string own = cat(folder, '/', count++);
   auto disk = io::make_real_file_system();
@@ -44,6 +57,8 @@ void keep_refused(const io::MemoryFileSystem& files, const importer::Options& op
                           {"frontend", options.frontend},
                           {"dims", options.dims},
                           {"shapes", options.input_shapes},
+                          {"values", options.values},
+                          {"settings", settings_of(of_plugins)},
                           {"code", failure.diagnostics().front().code}};
   keep("options.json", about.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
@@ -71,7 +86,8 @@ Result<graph::Graph> ImportTest::import(const std::string& bytes, std::vector<st
 
 Result<void> ImportTest::run(const importer::Options& options) {
   auto done = importer::run(options, host_);
-  if (const char* folder = std::getenv("BUDA_KEEP_REFUSED"); folder != nullptr && !done) keep_refused(fs_, options, done.failure(), folder);
+  if (const char* folder = std::getenv("BUDA_KEEP_REFUSED"); folder != nullptr && !done)
+    keep_refused(fs_, options, host_.plugin_options, done.failure(), folder);
   return done;
 }
 

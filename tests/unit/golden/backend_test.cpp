@@ -352,6 +352,17 @@ TEST_F(BackendTest, ResultsWaitForWhoPops) {
   server.join();
 }
 
+TEST_F(BackendTest, ServingEndsWhenNobodyComesAndWhenItIsCancelled) {
+  open(2);
+  const std::string name = cat("openbuda-idle-", getpid());
+  ServeOptions options;
+  options.idle = 50ms;
+  EXPECT_EQ(error_of(serve_io(*backend_, backend_->models().front(), name, options)), "RT084: no batch came for 50 ms");
+  options.idle.reset();
+  options.cancelled = [] { return true; };
+  EXPECT_EQ(error_of(serve_io(*backend_, backend_->models().front(), name, options)), "RT083: serving was cancelled");
+}
+
 // More batches than queues, rings and turns hold, so that everything waits for everything in turn.
 TEST_F(BackendTest, SegmentsOfTheHostAreServed) {
   auto opened = Backend::open(segmented_model(), target_, device::shipped("n150"), host_);

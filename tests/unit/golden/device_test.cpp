@@ -167,7 +167,7 @@ TEST(Netlists, AGraphThatReadsAnotherRunsAfterIt) {
   auto device = open_device(netlist_text(queues, graphs, "  - main:\n    - execute: {graph_name: h, queue_settings: {}}\n"), host);
   ASSERT_TRUE(device) << message(device);
   EXPECT_THAT(message((*device)->run("main", {})),
-              HasSubstr("GD023: op 'second' reads op 'op' of another graph, which has not run for input 0 before it"));
+              HasSubstr("GD023: graph 'h': op 'second' reads op 'op' of another graph, which has not run for input 0 before it"));
 }
 
 TEST(Queues, CallsThatDoNotFitTheKindOrTheShape) {
