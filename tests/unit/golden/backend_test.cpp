@@ -357,10 +357,10 @@ TEST_F(BackendTest, ServingEndsWhenNobodyComesAndWhenItIsCancelled) {
   const std::string name = cat("openbuda-idle-", getpid());
   ServeOptions options;
   options.idle = 50ms;
-  EXPECT_EQ(error_of(serve_io(*backend_, backend_->models().front(), name, options)), "RT084: no batch came for 50 ms");
+  EXPECT_EQ(error_of(serve_io(*backend_, backend_->models().front(), name, options)), "RT084: no batch came for 50 ms\n");
   options.idle.reset();
   options.cancelled = [] { return true; };
-  EXPECT_EQ(error_of(serve_io(*backend_, backend_->models().front(), name, options)), "RT083: serving was cancelled");
+  EXPECT_EQ(error_of(serve_io(*backend_, backend_->models().front(), name, options)), "RT083: serving was cancelled\n");
 }
 
 // More batches than queues, rings and turns hold, so that everything waits for everything in turn.
