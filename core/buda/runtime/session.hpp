@@ -11,6 +11,7 @@
 #include <buda/io/host.hpp>
 #include <buda/runtime/batches.hpp>
 #include <buda/runtime/model.hpp>
+#include <buda/runtime/model_runs.hpp>
 #include <buda/runtime/ports.hpp>
 #include <buda/runtime/target.hpp>
 
@@ -24,7 +25,7 @@
 
 namespace buda::runtime {
 
-class Session {  // wide because opening and each step of a run have a method of their own
+class Session {
  public:
   // Checks the plan against the netlist and the host's graphs, opens the target, and writes the parameters into their rams. The target and
   // the host must outlive the session. A model that runs on the host as a whole opens no target.
@@ -46,7 +47,7 @@ class Session {  // wide because opening and each step of a run have a method of
   Result<NamedTensors> states();
 
   const host_plan::HostPlan& plan() const { return model_.plan; }
-  const Ports& ports() const { return ports_; }
+  const Ports& ports() const { return runs_.ports; }
   // How the inputs of the last run were cut.
   const Batches& batches() const { return batches_; }
   Telemetry telemetry() const { return device_ ? device_->telemetry() : Telemetry(); }
@@ -54,16 +55,15 @@ class Session {  // wide because opening and each step of a run have a method of
   Device* device() { return device_.get(); }
 
  private:
-  Session(Model model, Host& host) : model_(std::move(model)), host_(host) {}
+  // `device`: null where the model needs none; it has the model's parameters.
+  Session(Model model, ModelRuns runs, std::shared_ptr<Device> device, Host& host)
+      : model_(std::move(model)), runs_(std::move(runs)), device_(std::move(device)), host_(host) {}
   // What is at hand while one batch runs: the model's inputs, what segments hand on, and outputs, each by name.
   struct Batch {
     NamedTensors values;
     NamedTensors outputs;
   };
 
-  static Result<std::unique_ptr<Session>> prepare(Model model, Host& host);
-  Result<void> check_host_graphs() const;
-  Result<void> find_programs();
   Result<void> enter_states(const NamedTensors& inputs);
   Result<Batch> first_values(const NamedTensors& inputs, std::int64_t number) const;
   Result<void> run_on_host(const graph::Graph& graph, Batch& batch);
@@ -73,25 +73,14 @@ class Session {  // wide because opening and each step of a run have a method of
   Result<void> run_programs(std::size_t segment, std::int64_t turns);
   Result<void> pop(std::size_t segment, std::vector<Batch>& batches);
 
-  struct RunProgram {
-    std::string name;
-    bool loops = false;  // has the parameter $p_loop_count
-  };
-
   Model model_;
+  ModelRuns runs_;
+  std::shared_ptr<Device> device_;
   Host& host_;
-  Ports ports_;
-  std::vector<std::vector<RunProgram>> programs_;  // by segment of the device
-  std::int64_t per_turn_ = 1;                      // batches that one turn of the programs takes
-  std::int64_t most_at_once_ = 1;                  // batches per run of the programs; whole turns
   Batches batches_;
   NamedTensors host_states_;  // by input: those that the host computes
   bool has_states_ = false;   // the first step was
-  std::shared_ptr<Device> device_;
 };
-
-// The parameter by which the programs of a model are told how many batches wait in their queues.
-inline constexpr const char* kLoopCount = "$p_loop_count";
 
 }  // namespace buda::runtime
 
