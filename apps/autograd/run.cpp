@@ -7,6 +7,7 @@
 #include <buda/compiler/training.hpp>
 #include <buda/graph/graph_file.hpp>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace buda::autograd_tool {
@@ -56,20 +57,9 @@ void report(const autograd::TrainingStep& step, cli::ToolHost& host) {
 Result<void> compare(const autograd::TrainingStep& step, cli::ToolHost& host) {
   host.progress("checking gradients", 0, 0);
   BUDA_ASSIGN(const auto checked, autograd::check_gradients(step, host.seed, host.threads));
-  Failure failure;
-  const autograd::CheckedGradient* worst = nullptr;
-  for (const autograd::CheckedGradient& c : checked) {
-    if (worst == nullptr || c.error > worst->error) worst = &c;
-    if (c.agrees) continue;
-    Diagnostic d = input_error("AG030", {},
-                               cat("the gradient of parameter '", c.parameter, "' is wrong: along ", c.worst, " it is ",
-                                   rounded(c.gradient), ", and the difference of the loss ", rounded(c.difference)));
-    d.fault = Fault::mismatch;
-    d.node = c.parameter;
-    failure.add(std::move(d));
-  }
-  if (!failure.empty()) return failure;
-  if (worst != nullptr)
+  if (Failure wrong = autograd::wrong_gradients(checked); !wrong.empty()) return wrong;
+  const auto worst = std::max_element(checked.begin(), checked.end(), [](const auto& a, const auto& b) { return a.error < b.error; });
+  if (worst != checked.end())
     host.log(0, cat("the gradients of ", checked.size(), " parameters agree with differences in F64; the largest error is ",
                     rounded(worst->error), " of the largest element, of '", worst->parameter, "'"));
   return success();

@@ -185,4 +185,18 @@ Result<std::vector<CheckedGradient>> check_gradients(const TrainingStep& step, s
   return out;
 }
 
+Failure wrong_gradients(const std::vector<CheckedGradient>& checked) {
+  Failure out;
+  for (const CheckedGradient& c : checked) {
+    if (c.agrees) continue;
+    Diagnostic d = input_error("AG030", {},
+                               cat("the gradient of parameter '", c.parameter, "' is wrong: along ", c.worst, " it is ",
+                                   to_text(c.gradient), ", and the difference of the loss ", to_text(c.difference)));
+    d.fault = Fault::mismatch;
+    d.node = c.parameter;
+    out.add(std::move(d));
+  }
+  return out;
+}
+
 }  // namespace buda::autograd

@@ -22,4 +22,7 @@ struct CheckedGradient {
 // each parameter its largest element, some others, and a random direction of all are moved. AG031: the graph cannot be computed in F64.
 Result<std::vector<CheckedGradient>> check_gradients(const TrainingStep& step, std::uint64_t seed, unsigned threads);
 
+// AG030 for each that does not agree.
+Failure wrong_gradients(const std::vector<CheckedGradient>& checked);
+
 }  // namespace buda::autograd

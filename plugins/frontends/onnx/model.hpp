@@ -53,6 +53,7 @@ struct Model {
 inline constexpr std::string_view kDefaultDomain = "";
 // That of the operators that onnxruntime adds to ONNX's ("contrib ops"), which its optimizer writes.
 inline constexpr std::string_view kContribDomain = "com.microsoft";
+inline constexpr std::string_view kTrainingDomain = "ai.onnx.preview.training";
 // As it stands in messages: "ai.onnx"; and with its version in this model: "domain ai.onnx, opset 13".
 std::string domain_name(std::string_view domain);
 std::string domain_text(const Model& model, std::string_view domain);

@@ -38,12 +38,14 @@ NodeImport::NodeImport(const Model& model, const ::onnx::NodeProto& node, const 
       host_(&host),
       name_(scope.prefix + node.name()) {}
 
+Operand NodeImport::named(const std::string& value_name) const { return values_->find(value_name); }
+
 Operand NodeImport::operand(std::size_t i) const { return has_input(i) ? values_->find(input_name(i)) : nullptr; }
 
 graph::ValueRef NodeImport::ref(const Operand& value) {
   auto ref = values_->store().ref(value);
   // A known tensor that has just become a node may have taken the name that the next one was to get.
-  if (!pending_.empty() && builder_->graph().find(pending_).valid()) named(pending_);
+  if (!pending_.empty() && builder_->graph().find(pending_).valid()) builder_named(pending_);
   return ref;
 }
 
@@ -203,14 +205,14 @@ Result<std::optional<NodeImport::Dims>> NodeImport::axes_argument(std::size_t i)
   return std::optional<Dims>(std::move(axes));
 }
 
-ops::Builder& NodeImport::named(std::string_view name) {
+ops::Builder& NodeImport::builder_named(std::string_view name) {
   pending_ = builder_->graph().fresh_name(name);
   return builder_->named(pending_);
 }
 
-ops::Builder& NodeImport::result() { return named(name_); }
+ops::Builder& NodeImport::result() { return builder_named(name_); }
 
-ops::Builder& NodeImport::step(std::string_view suffix) { return named(cat(name_, '.', suffix)); }
+ops::Builder& NodeImport::step(std::string_view suffix) { return builder_named(cat(name_, '.', suffix)); }
 
 const std::string& NodeImport::output_name(std::size_t i) const { return node_->output(static_cast<int>(i)); }
 

@@ -89,6 +89,8 @@ class NodeImport : public frontend::OpImport {  // wide because it is all that i
   // The same for a value at hand; `what` it is, for the message.
   Result<Tensor> known(const Operand& value, std::string_view what) const;
   bool is_known(std::size_t i) const;
+  // A value that the node names without having it as an input; null where there is none yet.
+  Operand named(const std::string& value_name) const;
   // The value itself, to be handed on.
   Operand operand(std::size_t i) const;
   Result<graph::ValueType> type(const Operand& value) const;
@@ -154,7 +156,7 @@ class NodeImport : public frontend::OpImport {  // wide because it is all that i
   Result<Tensor> read_attribute(std::string_view name, Result<Tensor> read) const;
   const std::string& input_name(std::size_t i) const;
   const std::string& output_name(std::size_t i) const;
-  ops::Builder& named(std::string_view name);
+  ops::Builder& builder_named(std::string_view name);
 
   const Model* model_;
   const ::onnx::NodeProto* node_;

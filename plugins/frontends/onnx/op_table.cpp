@@ -33,6 +33,11 @@ const Table& contrib_table() {
   return *built;
 }
 
+const Table& training_table() {
+  static const auto* built = new Table(table_of({training_ops()}));
+  return *built;
+}
+
 std::vector<std::string_view> names_of(const Table& table) {
   std::vector<std::string_view> out;
   for (const auto& [name, op] : table) out.push_back(name);
@@ -52,7 +57,6 @@ constexpr std::pair<std::string_view, std::string_view> kOutOfScope[] = {
 }  // namespace
 
 std::string_view out_of_scope(std::string_view domain, std::string_view op_type) {
-  if (domain == "ai.onnx.preview.training") return "training is not supported; export the model for inference";
   if (domain == "ai.onnx.ml") return "operators of classical machine learning are not supported";
   if (domain == kContribDomain)
     return "this operator of onnxruntime is not read: export the model without onnxruntime's optimizer, or give it a function of this name "
@@ -67,8 +71,8 @@ std::string_view out_of_scope(std::string_view domain, std::string_view op_type)
 }
 
 const OpImporter* find_importer(std::string_view domain, std::string_view op_type) {
-  if (domain != kDefaultDomain && domain != kContribDomain) return nullptr;
-  const Table& ops = domain == kDefaultDomain ? table() : contrib_table();
+  if (domain != kDefaultDomain && domain != kContribDomain && domain != kTrainingDomain) return nullptr;
+  const Table& ops = domain == kDefaultDomain ? table() : domain == kContribDomain ? contrib_table() : training_table();
   auto it = ops.find(op_type);
   return it == ops.end() ? nullptr : it->second;
 }
@@ -76,5 +80,7 @@ const OpImporter* find_importer(std::string_view domain, std::string_view op_typ
 std::vector<std::string_view> imported_op_types() { return names_of(table()); }
 
 std::vector<std::string_view> imported_contrib_op_types() { return names_of(contrib_table()); }
+
+std::vector<std::string_view> imported_training_op_types() { return names_of(training_table()); }
 
 }  // namespace buda::onnx_frontend

@@ -32,9 +32,10 @@ inline constexpr int kNewestOpset = 21;
 
 // Null for what is not read.
 const OpImporter* find_importer(std::string_view domain, std::string_view op_type);
-// Of the default domain; and of onnxruntime's.
+// Of the default domain; of onnxruntime's; and of training.
 std::vector<std::string_view> imported_op_types();
 std::vector<std::string_view> imported_contrib_op_types();
+std::vector<std::string_view> imported_training_op_types();
 // Why ONNX's operators are not read that never will be; empty for others.
 std::string_view out_of_scope(std::string_view domain, std::string_view op_type);
 
@@ -61,6 +62,9 @@ std::span<const OpImporter> indexing_ops();
 std::span<const OpImporter> generator_ops();
 std::span<const OpImporter> data_dependent_ops();
 std::span<const OpImporter> sequence_ops();
+
+// Of the domain of training.
+std::span<const OpImporter> training_ops();
 
 // Families of onnxruntime's domain.
 std::span<const OpImporter> contrib_elementwise_ops();

@@ -49,6 +49,7 @@ class OnnxFrontend final : public plugin::Frontend {
     std::vector<plugin::ReadOperator> out;
     for (std::string_view name : imported_op_types()) out.push_back({std::string(name), ""});
     for (std::string_view name : imported_contrib_op_types()) out.push_back({cat(kContribDomain, '.', name), ""});
+    for (std::string_view name : imported_training_op_types()) out.push_back({cat(kTrainingDomain, '.', name), ""});
     return out;
   }
 

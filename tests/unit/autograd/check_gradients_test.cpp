@@ -48,6 +48,35 @@ TEST(CheckGradients, WrongOnes) {
   EXPECT_TRUE((*checked)[0].agrees);
   EXPECT_FALSE((*checked)[1].agrees);
   EXPECT_GT((*checked)[1].error, 0.01);
+  const Failure wrong = wrong_gradients(*checked);
+  ASSERT_EQ(wrong.diagnostics().size(), 1U);
+  EXPECT_EQ(wrong.diagnostics().front().code, "AG030");
+  EXPECT_EQ(wrong.diagnostics().front().node, "scale");
+}
+
+// What gives F32 whatever its inputs are.
+TEST(CheckGradients, GraphsThatAreNotComputedInF64) {
+  ops::Builder b("net");
+  using Ints = std::vector<std::int64_t>;
+  auto words = b.input("words", {5}, DType::i64);
+  auto w = b.parameter("w", Tensor(Shape{2}, std::vector<float>{1, 2}));
+  auto counts = b.op("ngram_counts", {words},
+                     {{"pool", Ints{0, 1}},
+                      {"starts", Ints{0}},
+                      {"columns", Ints{0, 1}},
+                      {"shortest", std::int64_t{1}},
+                      {"longest", std::int64_t{1}},
+                      {"most_skips", std::int64_t{0}}});
+  b.output("y", b.multiply(counts, w));
+  auto graph = b.finish();
+  ASSERT_TRUE(graph) << graph.failure().diagnostics().front().message;
+  StepOptions options;
+  options.loss.kind = LossKind::mse;
+  auto s = training_step(*graph, options);
+  ASSERT_TRUE(s);
+  auto checked = check_gradients(*s, 1, 1);
+  ASSERT_FALSE(checked);
+  EXPECT_EQ(checked.failure().diagnostics().front().code, "AG031");
 }
 
 }  // namespace
