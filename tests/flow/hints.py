@@ -148,8 +148,8 @@ def codes_with_hints(source):
 
 def main():
     build, source = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
-    sys.path.insert(0, str(source / "tests/cli"))
-    sys.path.insert(0, str(source / "tests/robustness"))
+    # Both have a run.py, and that of tests/cli is meant.
+    sys.path[:0] = [str(source / "tests/cli"), str(source / "tests/robustness")]
     import failing_compiles
     import run as cli
     trial = Trial(build, "-v" in sys.argv[3:])
