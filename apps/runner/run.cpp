@@ -66,6 +66,12 @@ std::int64_t rows_of_run(const runtime::Session& session) {
   return batch;
 }
 
+// Rows of zeros that the device has worked on next to so many rows: the last batch is filled up, and so is the last microbatch.
+std::int64_t padding_of_run(const runtime::Session& session, std::int64_t rows, std::int64_t batches) {
+  const std::int64_t batch = session.batches().rows > 0 ? session.batches().batch : rows;
+  return rows > 0 ? std::max<std::int64_t>(batches * batch - rows, 0) : 0;
+}
+
 std::vector<std::string> names_of(const std::vector<runtime::Port>& ports) {
   std::vector<std::string> out;
   for (const auto& p : ports) out.push_back(p.tensor->name);
@@ -348,7 +354,7 @@ class Runner {  // wide because each kind of model, and each thing that a run ca
     if (session.device() != nullptr) summary_ = session.device()->summary();
     if (summary_) {
       summary_->rows = rows_of_run(session);
-      summary_->padding = session.batches().rows > 0 ? session.batches().padded() : 0;
+      summary_->padding = padding_of_run(session, summary_->rows, summary_->inputs);
     }
     return outputs;
   }
