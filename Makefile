@@ -18,7 +18,7 @@ REAL_PACKAGES := $(shell sed -n '1,/^## Real models/d; $(LISTED)' docs/internals
 # Debian's npm conflicts with a Node.js from elsewhere, which has its own.
 PACKAGES += $(if $(shell command -v npm),,npm)
 
-.PHONY: help long deps tools browser office terminal frameworks real pictures clang-tidy tidy build toolchain demo test sums bounds conformance-real conformance-random kill robust train bench fmt lint fuzz install wheel deb deb-test clean
+.PHONY: help long deps tools browser office terminal frameworks real pictures clang-tidy tidy build toolchain demo test sums sizes plans bounds conformance-real conformance-random kill robust train bench fmt lint fuzz install wheel deb deb-test clean
 .DEFAULT_GOAL := help
 
 help:
@@ -36,6 +36,8 @@ help:
 	@echo "make robust   hostile plugins, cut files, little memory, failing compiles, attacks on servers (some minutes)"
 	@echo "make wheel    the Python module for pip, in dist"
 	@echo "make sums     sums of up to a million numbers of one sign, for both architectures (some minutes)"
+	@echo "make sizes    softmax and products over 1 to 160 tiles, prime numbers next to others; SIZES=1:160"
+	@echo "make plans    plans of random graphs that no later check may refuse; DRAWN=0:10000   first seed and count"
 	@echo "make bounds   random plans on target grid against the lower bound for any plan; PLANS=50   so many"
 	@echo "make train    transformers and random architectures learn as in PyTorch; ARCHITECTURES=10   so many"
 	@echo "make deb      Debian packages, in build/deb          make deb-test  install them in a bare system and use them"
@@ -93,6 +95,16 @@ long: build browser frameworks
 # Sums that a destination register of 16 bits would lose; a short form is in `make test`.
 sums: toolchain
 	/usr/bin/python3 tests/flow/sums.py $(BUILD) --long
+
+# Softmax and products over sizes of every number of tiles, by the estimate; SIZES=1:160.
+SIZES ?= 1:160
+sizes: toolchain
+	/usr/bin/python3 tests/flow/tile_sizes.py $(BUILD) --sizes $(SIZES)
+
+# No plan is refused after it was chosen: random graphs over boards, policies and microbatches. The first seed, and how many.
+DRAWN ?= 0:10000
+plans: toolchain
+	/usr/bin/python3 tests/flow/plans_hold.py $(BUILD) --plans $(DRAWN)
 
 # Random plans on target grid against the lower bound for any plan; a short form is in `make test`.
 PLANS ?= 50

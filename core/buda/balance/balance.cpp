@@ -19,6 +19,8 @@ namespace {
 
 // With more effort, ops are placed in another order as well, with this one.
 constexpr std::int32_t kUsualEffort = 1;
+// Choices after a first one whose stream programs did not fit.
+constexpr int kMaxOtherChoices = 16;
 
 // Execution order, segment by segment, with the order constraints of the user.
 Result<std::vector<graph::NodeId>> make_schedule(const graph::Graph& graph, SchedulePolicy policy) {
@@ -34,8 +36,16 @@ Result<GraphPlan> plan_of(const graph::Graph& graph, const std::vector<graph::No
   BUDA_ASSIGN(Problem problem, problem_of(graph, order, device, context.settings));
   BUDA_ASSIGN(const auto given, given_chips(graph, problem, context.settings.overrides));
   if (!given.empty()) return plan_on_given_chips(graph, order, given, device, context);
-  BUDA_ASSIGN(const ChosenPlan chosen, choose_plan(&graph, std::move(problem), context));
-  return plan_in_stages(graph, order, chosen, context);
+  BUDA_ASSIGN(ChosenPlan chosen, choose_plan(&graph, std::move(problem), context));
+  auto planned = plan_in_stages(graph, order, chosen, context);
+  auto last = planned;
+  for (int others = 0; !last && others < kMaxOtherChoices; ++others) {
+    auto other = choose_other(chosen, last.failure(), context);
+    if (!other) break;
+    chosen = std::move(*other);
+    last = plan_in_stages(graph, order, chosen, context);
+  }
+  return last ? std::move(last) : std::move(planned);
 }
 
 // A plan of the normalized graph, in an order.

@@ -87,12 +87,8 @@ Result<Problem> with_options(Problem problem, const graph::Graph* graph, const S
   return problem;
 }
 
-}  // namespace
-
-Result<ChosenPlan> choose_plan(const graph::Graph* graph, Problem given, const PlanContext& context) {
+Result<ChosenPlan> chosen_from(ChoiceSpace space, const PlanContext& context) {
   Host& host = context.host;
-  BUDA_ASSIGN(Problem problem, with_options(std::move(given), graph, context.settings));
-  BUDA_ASSIGN(ChoiceSpace space, space_of(graph, std::move(problem), context));
   // Policies estimate side by side.
   std::mutex telling;
   std::size_t estimates = 0;
@@ -108,6 +104,37 @@ Result<ChosenPlan> choose_plan(const graph::Graph* graph, Problem given, const P
   if (context.settings.wide_sums) out = with_widened_sums(std::move(out), context);
   out.choice.chips = chips_of_ops(out.problem(), out.choice);
   return out;
+}
+
+// Whether stream programs of the op were found not to fit.
+bool names(const Failure& why, const std::string& op) {
+  return std::any_of(why.diagnostics().begin(), why.diagnostics().end(),
+                     [&](const Diagnostic& d) { return d.fault == Fault::fit && d.code.starts_with("OV") && d.node == op; });
+}
+
+}  // namespace
+
+Result<ChosenPlan> choose_plan(const graph::Graph* graph, Problem given, const PlanContext& context) {
+  BUDA_ASSIGN(Problem problem, with_options(std::move(given), graph, context.settings));
+  BUDA_ASSIGN(ChoiceSpace space, space_of(graph, std::move(problem), context));
+  return chosen_from(std::move(space), context);
+}
+
+std::optional<ChosenPlan> choose_other(const ChosenPlan& failed, const Failure& why, const PlanContext& context) {
+  ChoiceSpace space = failed.space;
+  bool has_changed = false;
+  for (std::size_t i = 0; i < space.models.size(); ++i) {
+    if (!names(why, failed.problem().ops[i].op.name)) continue;
+    // Others on the same cores have as many phases.
+    const OpModel& taken = failed.choice.ops[i].model;
+    std::erase_if(space.models[i].models, [&](const OpModel& m) { return m.grid == taken.grid && m.stream == taken.stream; });
+    if (space.models[i].models.empty()) return std::nullopt;
+    has_changed = true;
+  }
+  if (!has_changed) return std::nullopt;
+  space.kinds.clear();  // what was alike may not be any more
+  auto chosen = chosen_from(std::move(space), context);
+  return chosen ? std::optional(std::move(*chosen)) : std::nullopt;
 }
 
 }  // namespace buda::balance

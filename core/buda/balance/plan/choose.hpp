@@ -4,6 +4,8 @@
 #include <buda/balance/plan/context.hpp>
 #include <buda/graph/graph.hpp>
 
+#include <optional>
+
 namespace buda::balance {
 
 struct ChosenPlan {
@@ -17,5 +19,9 @@ struct ChosenPlan {
 
 // `graph`: the one that the problem was made of; null where it was made of a netlist.
 Result<ChosenPlan> choose_plan(const graph::Graph* graph, Problem problem, const PlanContext& context);
+
+// What is chosen next where the stream programs of a plan do not fit (emit/laid_out.hpp), which shows when all neighbours are known:
+// without the implementations of the ops that `why` names. Nothing where it names none, or leaves an op none.
+std::optional<ChosenPlan> choose_other(const ChosenPlan& failed, const Failure& why, const PlanContext& context);
 
 }  // namespace buda::balance

@@ -290,6 +290,13 @@ std::int64_t members_of_sum(std::int64_t members) {
   return static_cast<std::int64_t>(std::ceil(std::pow(sums, 1.0 / static_cast<double>(stages)) - 1e-9));
 }
 
+// At least so many: the next number that divides a group, since to fill a group up takes a copy of it, which large ones have no room for.
+std::int64_t added_at_once(std::int64_t group, std::int64_t least) {
+  for (std::int64_t count = least; count <= kAddedAtOnce; ++count)
+    if (group % count == 0) return count;
+  return least;
+}
+
 // Tile by tile, one after the other: a step has one term, and each rounds.
 NodeId sum_tile_by_tile(Splitter& s, Edge x, std::int64_t group, const AttrMap& packs) {
   for (;;) {
@@ -298,7 +305,7 @@ NodeId sum_tile_by_tile(Splitter& s, Edge x, std::int64_t group, const AttrMap& 
     std::int64_t steps = 1;
     for (std::int64_t most = kAddedAtOnce; most < group; most *= kAddedAtOnce) ++steps;
     const auto root = std::ceil(std::pow(static_cast<double>(group), 1.0 / static_cast<double>(steps)) - 1e-9);
-    const std::int64_t at_once = static_cast<std::int64_t>(root), next = ceil_div(group, at_once);
+    const std::int64_t at_once = added_at_once(group, static_cast<std::int64_t>(root)), next = ceil_div(group, at_once);
     if (next * at_once == group) {
       x.tms.push_back(Tm::hstack(at_once));
     } else {
