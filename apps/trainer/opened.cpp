@@ -8,6 +8,7 @@
 #include <buda/image/device_match.hpp>
 #include <buda/image/image.hpp>
 #include <buda/io/process.hpp>
+#include <buda/io/sha256.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/plugin/target.hpp>
 #include <buda/runtime/graph_model.hpp>
@@ -51,6 +52,7 @@ Result<void> open_image(const Options& o, const io::Bytes& bytes, Opened& out, c
                                        host.options_of(plugin::Kind::target, name), host));
   BUDA_ASSIGN(auto model, runtime::load_image(o.model, bytes));
   BUDA_ASSIGN(const auto device, descriptor(o, model, host));
+  out.netlist_digest = io::sha256_hex(model.text.view());
   BUDA_ASSIGN(out.session, runtime::Session::open(std::move(model), *out.target, device, host));
   return success();
 }

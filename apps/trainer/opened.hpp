@@ -19,6 +19,7 @@ struct Opened {
   std::unique_ptr<runtime::Session> session;
   std::shared_ptr<const graph::Graph> graph;  // of a model that the host runs
   std::optional<runtime::TrainingSession> training;
+  std::string netlist_digest;  // SHA-256 of the netlist's text; empty for a model that the host runs
 };
 
 // TR003: a graph on a device's target, or an image on target cpu.

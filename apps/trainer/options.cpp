@@ -32,6 +32,9 @@ void declare(cli::OptionSet& set, Options& o) {
   set.integer("checkpoint-every", o.checkpoint_every, "N", "write the checkpoint after every N steps, too; 0: only at the end").at_least(0);
   set.path("resume", o.resume, "FILE", "go on from this checkpoint, to the same bits as without the interruption");
   set.path("log", o.log, "FILE", "write one JSON object per line: step, epoch, loss and rate of each step, and results of validation");
+  set.path("perf", o.perf, "DIR",
+           "write what a target with simulated time has measured over all steps: summary.txt, summary.json and the other reports of runner "
+           "--perf");
 }
 
 }  // namespace
@@ -47,7 +50,7 @@ cli::ToolSpec tool(Options& o) {
       "Numbers of a step that depend on its number, such as the learning rate, are computed by the host. Parameters stay on the device "
       "from step to step.";
   spec.reads = "the model; inputs and targets; with --resume a checkpoint; the device descriptor; the target plugin.";
-  spec.writes = "the checkpoint; with --log a line for each step.";
+  spec.writes = "the checkpoint; with --log a line for each step; with --perf reports on time.";
   spec.example =
       "trainer digits.train.tti --inputs train.images.npz --targets train.labels.npz --epochs 45\n"
       "trainer digits.train.graph.json --inputs train.images.npz --targets train.labels.npz --validate digits.images.npz "

@@ -23,6 +23,7 @@ struct Options {
   std::int64_t checkpoint_every = 0;  // 0: only at the end
   std::string resume;
   std::string log;
+  std::string perf;  // folder for what a timed target measured
 };
 
 // The target that evaluates graphs; it is not a plugin.

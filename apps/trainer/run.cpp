@@ -4,6 +4,7 @@
 #include "apps/trainer/checkpoint.hpp"
 #include "apps/trainer/data.hpp"
 #include "apps/trainer/opened.hpp"
+#include "apps/trainer/times.hpp"
 
 #include <buda/autograd/schedule.hpp>
 #include <buda/base/text.hpp>
@@ -57,11 +58,13 @@ class Trainer {
     if (!o_.log.empty()) {
       BUDA_ASSIGN(log_, io::create_log(host_.fs(), o_.log));
     }
+    if (!o_.perf.empty()) times_.begin(opened_);
     begun_ = Clock::now();
     first_ = training().steps_done();
     while (training().steps_done() < last_) BUDA_TRY(next());
     BUDA_TRY(write_checkpoint(training(), host_.seed, output_path(o_), host_));
     if (log_ != nullptr) BUDA_TRY(log_->commit());
+    if (!o_.perf.empty()) BUDA_TRY(times_.write(opened_, training().steps_done() - first_, o_.perf, host_));
     const double seconds = std::chrono::duration<double>(Clock::now() - begun_).count();
     host_.log(
         0, cat(training().steps_done() - first_, " steps in ", digits(seconds, "%.1f"), " s; ", output_path(o_), " holds the parameters"));
@@ -184,6 +187,7 @@ class Trainer {
   double epoch_loss_ = 0;
   std::int64_t epoch_steps_ = 0;
   std::unique_ptr<io::OutputFile> log_;  // null: none is asked for
+  Times times_;
   Clock::time_point begun_;
 };
 
