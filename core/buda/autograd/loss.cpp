@@ -90,9 +90,12 @@ struct LossForm {
   std::vector<std::pair<std::string_view, double Loss::*>> keys;
   Term (*loss)(const Loss&, const Term& prediction, const Term& target);
   double most = 1;  // of all keys
+  double least = 0;
 };
 
 constexpr double kAnyNumber = std::numeric_limits<double>::max();
+// A loss whose gradient would be 0 everywhere teaches nothing.
+constexpr double kMinDelta = std::numeric_limits<double>::min();
 
 // By kind.
 const std::vector<LossForm>& loss_forms() {
@@ -102,7 +105,7 @@ const std::vector<LossForm>& loss_forms() {
       {"nll", {}, nll},
       {"l1", {}, absolute_error},
       {"smooth_l1", {{"beta", &Loss::beta}}, smooth_l1, kAnyNumber},
-      {"huber", {{"delta", &Loss::delta}}, huber, kAnyNumber},
+      {"huber", {{"delta", &Loss::delta}}, huber, kAnyNumber, kMinDelta},
       {"bce", {}, binary_cross_entropy},
       {"bce_with_logits", {{"pos_weight", &Loss::pos_weight}}, binary_cross_entropy_of_logits, kAnyNumber},
       {"kl_div", {{"batchmean", &Loss::batchmean}}, divergence}};
@@ -124,7 +127,7 @@ Result<Loss> parse_loss(std::string_view text) {
   Loss out;
   out.kind = static_cast<LossKind>(form - loss_forms().begin());
   std::vector<SpecNumber> numbers;
-  for (const auto& [name, member] : form->keys) numbers.push_back({name, &(out.*member), 0, form->most});
+  for (const auto& [name, member] : form->keys) numbers.push_back({name, &(out.*member), form->least, form->most});
   BUDA_TRY(read_numbers(text, kLossOption, numbers));
   return out;
 }

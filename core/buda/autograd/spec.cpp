@@ -5,8 +5,21 @@
 #include <buda/base/text.hpp>
 
 #include <algorithm>
+#include <limits>
 
 namespace buda::autograd {
+
+namespace {
+
+// Numbers that a key takes, in words: "from 0 to 1", "at least 0", "above 0".
+std::string range_text(const SpecNumber& number) {
+  const bool is_above = number.least == std::numeric_limits<double>::min();
+  const std::string least = to_text(is_above ? 0 : number.least), most = to_text(number.most);
+  if (number.most == std::numeric_limits<double>::max()) return cat(is_above ? "above " : "at least ", least);
+  return is_above ? cat("above ", least, " and at most ", most) : cat("from ", least, " to ", most);
+}
+
+}  // namespace
 
 std::string_view spec_name(std::string_view text) { return text.substr(0, text.find(':')); }
 
@@ -27,7 +40,7 @@ Result<void> read_numbers(std::string_view text, std::string_view what, const st
     }
     const auto value = equal == std::string_view::npos ? std::nullopt : parse_double(part.substr(equal + 1));
     if (!value || *value < number->least || *value > number->most)
-      return wrong(cat("'", part, "' should be ", key, "=X with X from ", to_text(number->least), " to ", to_text(number->most)));
+      return wrong(cat("'", part, "' should be ", key, "=X with X ", range_text(*number)));
     *number->value = *value;
   }
   return success();

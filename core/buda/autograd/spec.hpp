@@ -12,7 +12,7 @@ namespace buda::autograd {
 struct SpecNumber {
   std::string_view key;
   double* value = nullptr;
-  double least = 0;
+  double least = 0;  // the least positive normal number: above 0
   double most = 0;  // itself is allowed
 };
 

@@ -392,8 +392,11 @@ Result<void> judge(const Comparison& c, const CompareThresholds& thresholds, con
   if (const auto& t = thresholds.min_correlation; t && !identical) {
     if (c.correlation.state != Correlation::State::defined) {
       fail("TN041", "correlation", cat("correlation is ", correlation_text(c.correlation)), std::nan(""), *t);
+      Diagnostic& d = failure.diagnostics().back();
       if (c.correlation.state != Correlation::State::not_finite)
-        failure.diagnostics().back().hint = "for constant tensors, compare with a tolerance or a maximum error instead";
+        d.hint = "for constant tensors, compare with a tolerance or a maximum error instead";
+      if (c.correlation.state == Correlation::State::expected_constant || c.correlation.state == Correlation::State::both_constant)
+        d.data.emplace_back("constant", "expected");
     } else if (!(c.correlation.value >= *t)) {
       fail("TN041", "correlation", cat("correlation is ", c.correlation.value, ", below ", *t), c.correlation.value, *t);
     }
