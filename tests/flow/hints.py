@@ -18,7 +18,7 @@ import tempfile
 TOOLS = ("buda", "importer", "optimizer", "balancer")
 CODE = re.compile(r"(?:error|warning|note): .*\[([A-Z]{2}\d{3})\]$")
 # Options that show the way instead of taking it, and texts with places to fill in.
-OPEN = re.compile(r"=N\b|=FILE|MODEL|NAME=|\bDIR\b|…|the command was|first run: |for example|--(help|list-|save-temps|plugin-path|frontend)")
+OPEN = re.compile(r"=N\b|=FILE|MODEL|NAME=|\bDIR\b|…|the command was|first run: |for example|made by --cache|without --expect|--(help|list-|save-temps|plugin-path|frontend)|--value (if|would)")
 
 
 def options_of(hint):

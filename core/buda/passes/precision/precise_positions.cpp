@@ -293,7 +293,7 @@ class Mover {
       } else {
         Diagnostic d = warning("PA091", n.loc, cat("'", op, "'", nodes, ": ", why));
         d.node = n.name();
-        d.hint = "--enable-cpu-fallback lets the host compute it";
+        d.hint = "--enable-cpu-fallback=true lets the host compute it";
         context_.host.report(d);
       }
     }

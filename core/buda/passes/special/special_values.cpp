@@ -133,8 +133,9 @@ class Selections {
     }
   }
 
-  // The name of an input without a range that an op is made of.
-  std::string input_of(NodeId op) const {
+  // The names of the inputs without a range that an op is made of.
+  std::vector<std::string> inputs_of(NodeId op) const {
+    std::vector<std::string> out;
     std::vector<NodeId> pending{op};
     std::set<NodeId> seen;
     while (!pending.empty()) {
@@ -142,10 +143,11 @@ class Selections {
       pending.pop_back();
       if (!seen.insert(id).second) continue;
       const Node& n = graph_.node(id);
-      if (n.kind() == NodeKind::input && from_outside_[id.index()] != 0) return n.name();
+      if (n.kind() == NodeKind::input && from_outside_[id.index()] != 0) out.push_back(n.name());
       for (const graph::Edge& edge : n.inputs()) pending.push_back(edge.source.node);
     }
-    return "";
+    std::sort(out.begin(), out.end());
+    return out;
   }
 
   void report() {
@@ -158,9 +160,11 @@ class Selections {
             " among numbers of inputs, which may be NaN, infinite or denormal; 16-bit numbers of the device keep neither "
             "NaN nor denormals"));
     d.node = n.name();
-    if (const std::string input = input_of(first_); !input.empty())
-      d.hint = cat(io::shell_line({"--value-range", cat(input, "=-1000:1000")}), selections_ == 1 ? " keeps it" : " keeps them",
-                   " on the device, if all elements of the input are numbers in that range");
+    std::vector<std::string> ranges;
+    for (const std::string& input : inputs_of(first_)) ranges.insert(ranges.end(), {"--value-range", cat(input, "=-1000:1000")});
+    if (!ranges.empty())
+      d.hint = cat(io::shell_line(ranges), selections_ == 1 ? " keeps it" : " keeps them", " on the device, if all elements of the ",
+                   ranges.size() == 2 ? "input" : "inputs", " are numbers in that range");
     context_.host.report(d);
     report_.note = cat(report_.rewrites, " ops run on the host: selections among inputs");
   }
