@@ -27,28 +27,36 @@ struct SparseKernel {
   static volatile uint32_t& end_block(uint32_t group) { return at(arguments().table + 4 * (2 * row_count() + 1 + group_count() + group)); }
   static volatile uint32_t& listed(uint32_t index) { return at(arguments().table + 4 * (2 * row_count() + 1 + 2 * group_count() + index)); }
 
-  // Calls visit(row of output tiles, activation row, sparse tile, strip) for each product.
+  // Calls visit(row of output tiles, activation row, sparse tile, strip) for each product, after begin(row of blocks of the output, block
+  // of activations) for all of them that are next to each other and have these in common.
   template <class Visit>
   static void for_products(const RingEnd& index, Visit visit) {
-    const volatile Arguments& a = arguments();
+    for_products(
+        index, [](uint32_t, uint32_t) {}, visit);
+  }
+  template <class Begin, class Visit>
+  static void for_products(const RingEnd& index, Begin begin, Visit visit) {
+    const uint32_t matrices = arguments().matrices, block_rows = arguments().block_rows, rows = arguments().rows,
+                   inner_rows = arguments().inner;
     uint32_t tile = 0, word = index.address(0) + 16, strip_number = 0;
     const auto next = [&word]() {
       const uint32_t value = *reinterpret_cast<volatile uint16_t*>(word);
       word += 2;
       return value;
     };
-    for (uint32_t t = 0; t < a.matrices; ++strip_number) {
+    for (uint32_t t = 0; t < matrices; ++strip_number) {
       const uint32_t low = next(), head = low | next() << 16;
       const uint32_t strip = head & 0x3fffffff;
       for (uint32_t ublocks = next(); ublocks > 0; --ublocks) {
         const uint32_t code = next(), ublock = code & ((1u << K::ublock_bits) - 1);
         uint32_t tiles = code >> K::ublock_bits;
         if (tiles == 0) tiles = 1u << (16 - K::ublock_bits);
+        const uint32_t group = t * block_rows + ublock, first_row = group * rows, first_activation = strip * inner_rows;
+        begin(group, strip);
         for (; tiles > 0; --tiles) {
           const uint32_t product = next(), place = product & ((1u << (16 - K::tile_bits)) - 1);
           const uint32_t row = place >> K::inner_bits, inner = place & ((1u << K::inner_bits) - 1);
-          visit((t * a.block_rows + ublock) * a.rows + row, strip * a.inner + inner, K::tile_bits == 0 ? 0 : product >> (16 - K::tile_bits),
-                strip_number);
+          visit(first_row + row, first_activation + inner, K::tile_bits == 0 ? 0 : product >> (16 - K::tile_bits), strip_number);
         }
       }
       if ((head >> 31 & 1) != 0) word = index.address(++tile) + 16;
@@ -65,20 +73,22 @@ struct SparseKernel {
     };
     // A strip that adds to a row after another one is preceded by a rest.
     const auto rests = [](uint32_t row, uint32_t strip) {
+      if constexpr (!K::spills) return false;
       const uint32_t before = strip_of(row);
       strip_of(row) = strip;
       return K::spills && before != kRest && before != strip;
     };
     for (uint32_t row = 0; row <= rows; ++row) begin_of(row) = 0;
-    const uint32_t groups = group_count(), group_rows = arguments().rows, inner = arguments().inner;
+    const uint32_t groups = group_count();
     for (uint32_t group = 0; group < groups; ++group) first_block(group) = kRest, end_block(group) = 0;
     forget();
-    for_products(index, [&](uint32_t row, uint32_t activation, uint32_t, uint32_t strip) {
-      begin_of(row) = begin_of(row) + (rests(row, strip) ? 2 : 1);
-      last_strip = strip;
-      const uint32_t group = row / group_rows, block = activation / inner;
+    const auto note = [](uint32_t group, uint32_t block) {
       if (block < first_block(group)) first_block(group) = block;
       if (block >= end_block(group)) end_block(group) = block + 1;
+    };
+    for_products(index, note, [&](uint32_t row, uint32_t, uint32_t, uint32_t strip) {
+      begin_of(row) = begin_of(row) + (rests(row, strip) ? 2 : 1);
+      last_strip = strip;
     });
     for (uint32_t group = groups - 1; group > 0; --group)
       if (first_block(group) < first_block(group - 1)) first_block(group - 1) = first_block(group);
@@ -90,13 +100,15 @@ struct SparseKernel {
       sum += count;
     }
     begin_of(rows) = sum;
-    for (uint32_t i = 0; i < sum; ++i) listed(i) = kRest;
+    volatile uint32_t* const lists = &listed(0);
+    if constexpr (K::spills)
+      for (uint32_t i = 0; i < sum; ++i) lists[i] = kRest;
     // begin_of() moves through each list, and back afterwards: every list ends where the next begins.
     forget();
     for_products(index, [&](uint32_t row, uint32_t activation, uint32_t tile, uint32_t strip) {
       uint32_t to = begin_of(row);
       if (rests(row, strip)) ++to;
-      listed(to) = activation << 16 | tile;
+      lists[to] = activation << 16 | tile;
       begin_of(row) = to + 1;
     });
     for (uint32_t row = 0; row < rows; ++row)
