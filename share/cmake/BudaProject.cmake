@@ -85,6 +85,20 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   target_compile_options(buda_rarely_run INTERFACE $<$<CONFIG:Release>:-O1> "$<$<CONFIG:Release>:SHELL:-mllvm -inline-threshold=10>")
 endif()
 
+# What Debian compiles its packages with. Sanitizers have checks of their own; code that is not optimised, as that of tests, has no checked forms of
+# the C library's functions.
+add_library(buda_hardening INTERFACE)
+if(NOT BUDA_SANITIZE AND NOT BUDA_FUZZ)
+  include(CheckCXXCompilerFlag)
+  check_cxx_compiler_flag(-fstack-protector-strong BUDA_HAS_STACK_PROTECTOR)
+  if(BUDA_HAS_STACK_PROTECTOR)
+    target_compile_options(buda_hardening INTERFACE -fstack-protector-strong)
+  endif()
+  target_compile_options(buda_hardening INTERFACE -Wformat -Werror=format-security
+    $<$<CONFIG:Release>:-U_FORTIFY_SOURCE> $<$<CONFIG:Release>:-D_FORTIFY_SOURCE=2>)
+  target_link_options(buda_hardening INTERFACE LINKER:-z,relro)
+endif()
+
 include(BudaPrecompiled)
 find_package(Threads REQUIRED)
 
