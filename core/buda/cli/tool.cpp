@@ -147,7 +147,8 @@ Result<void> check_products(const ToolSpec& spec, const CommonOptions& common, i
     if (path.empty()) continue;
     if (!path.starts_with("/dev/") && !named.insert(std::filesystem::path(path).lexically_normal().string()).second)
       failure.add(usage_error("CL010", cat("two products have the name '", path, "'; give each its own")));
-    if (path == io::kStdStream) continue;
+    // A dependency file may lie in the folder that is the product, and is written last.
+    if (path == io::kStdStream || (common.depfile && path == common.depfile_name)) continue;
     const std::string folder = std::filesystem::path(path).parent_path().string();
     if (fs.is_directory(path)) failure.add(input_error("IO002", {path}, cat("cannot be written: ", io::error_text(EISDIR))));
     if (!folder.empty() && !fs.is_directory(folder)) {
