@@ -59,10 +59,10 @@ UniversalBound bound_of_any_plan(const ChoiceSpace& space, const QueueOptions& q
 
 }  // namespace
 
-double lower_bound_of(const ChoiceSpace& space, const QueueOptions& queues) {
+double lower_bound_of(const ChoiceSpace& space, const QueueOptions& queues, EpochChanges changes) {
   const BoundedChip chip = bounded_chip(space);
   const UniversalBound universal = bound_of_any_plan(space, queues, chip);
-  const ScheduleBound schedule(bounded_ops(space, queues), chip);
+  const ScheduleBound schedule(bounded_ops(space, queues), changes == EpochChanges::hidden ? of_any_loop(chip) : chip);
   return std::max(schedule.cycles() / chips_of(space), universal.cycles());
 }
 

@@ -10,9 +10,12 @@ namespace buda::balance {
 // Fills in bounds and gaps of the whole and of epochs, and what ended these.
 void add_bounds(const ChoiceSpace& space, const Choice& choice, const QueueOptions& queues, PlacementReport& report);
 
-// Cycles of all inputs of a microbatch, below which no estimate of a plan in the order of the schedule is, on all chips of the problem
-// together. Estimates of whole plans wait for each change of epochs and for the whole of an input between ops, which loops need not.
-double lower_bound_of(const ChoiceSpace& space, const QueueOptions& queues);
+// What an estimate says of changes of epochs: each is waited for, or what epochs hide of each other's is not.
+enum class EpochChanges { waited_for, hidden };
+
+// Cycles of all inputs of a microbatch, below which no such estimate of a plan in the order of the schedule is, on all chips of the problem
+// together.
+double lower_bound_of(const ChoiceSpace& space, const QueueOptions& queues, EpochChanges changes);
 
 // By how many percent, with three digits.
 double gap_above(double cycles, double bound);

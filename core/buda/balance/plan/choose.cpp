@@ -10,18 +10,24 @@
 #include <buda/base/text.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <utility>
 
 namespace buda::balance {
 namespace {
 
-// What the policy chooses, checked.
-Result<Choice> choose(const ChoiceSpace& space, const PlanContext& plan, PolicyContext::Estimate estimate) {
+// Of so many ops both kinds of estimates are searched by, at most.
+constexpr std::size_t kMaxSearchedTwice = 128;
+
+// What the policy chooses, checked. `changes`: of the estimate.
+Result<Choice> choose(const ChoiceSpace& space, const PlanContext& plan, PolicyContext::Estimate estimate,
+                      EpochChanges changes = EpochChanges::waited_for) {
   const std::string& name = plan.policy_name;
   PolicyContext context(space, plan.host.seed, std::move(estimate), plan.host.threads,
-                        [&] { return lower_bound_of(space, plan.settings.queues); });
+                        [&] { return lower_bound_of(space, plan.settings.queues, changes); });
   auto chosen = plan.policy.choose(context);
   if (!chosen) {
     for (Diagnostic& d : chosen.failure().diagnostics())
@@ -44,7 +50,7 @@ ChosenPlan with_widened_sums(ChosenPlan plan, const PlanContext& context) {
   Host& host = context.host;
   host.progress("widening sums", 0, 0);
   const EstimateOf estimate = [&](const Problem& problem, const Choice& choice) {
-    return estimated_cycles(problem, choice, context.settings, host);
+    return estimated_cycles(problem, choice, EpochChanges::waited_for, context.settings, host);
   };
   const Choose choose_again = [&](const ChoiceSpace& other) -> std::optional<Choice> {
     auto chosen = choose(other, context, [&](const Choice& choice) { return estimate(*other.problem, choice); });
@@ -87,19 +93,37 @@ Result<Problem> with_options(Problem problem, const graph::Graph* graph, const S
   return problem;
 }
 
-Result<ChosenPlan> chosen_from(ChoiceSpace space, const PlanContext& context) {
+// Cycles of all epochs, with what they hide of each other's changes.
+double cycles_of(const ChoiceSpace& space, const Choice& choice, const PlanContext& context) {
+  const auto cycles = estimated_cycles(*space.problem, choice, EpochChanges::hidden, context.settings, context.host);
+  return cycles ? std::accumulate(cycles->begin(), cycles->end(), 0.0) : std::numeric_limits<double>::infinity();
+}
+
+// The better one of what the policy chooses by estimates that wait for each change of epochs, as a search of single epochs has to see them,
+// and by those of whole plans.
+Result<Choice> choose_by_both(const ChoiceSpace& space, const PlanContext& context) {
   Host& host = context.host;
   // Policies estimate side by side.
   std::mutex telling;
   std::size_t estimates = 0;
-  const auto estimate = [&](const Choice& choice) {
-    auto cycles = estimated_cycles(*space.problem, choice, context.settings, host);
-    const std::lock_guard lock(telling);
-    host.progress("comparing placements", ++estimates, 0);
-    return cycles;
+  const auto by = [&](EpochChanges changes) {
+    const auto estimate = [&, changes](const Choice& choice) {
+      auto cycles = estimated_cycles(*space.problem, choice, changes, context.settings, host);
+      const std::lock_guard lock(telling);
+      host.progress("comparing placements", ++estimates, 0);
+      return cycles;
+    };
+    return choose(space, context, estimate, changes);
   };
-  host.progress("placing", 0, 0);
-  BUDA_ASSIGN(Choice choice, choose(space, context, estimate));
+  BUDA_ASSIGN(Choice choice, by(EpochChanges::waited_for));
+  if (choice.epochs() < 2 || choice.ops.size() > kMaxSearchedTwice || space.effort == 0) return choice;
+  auto other = by(EpochChanges::hidden);
+  return other.ok() && cycles_of(space, *other, context) < cycles_of(space, choice, context) ? std::move(*other) : std::move(choice);
+}
+
+Result<ChosenPlan> chosen_from(ChoiceSpace space, const PlanContext& context) {
+  context.host.progress("placing", 0, 0);
+  BUDA_ASSIGN(Choice choice, choose_by_both(space, context));
   ChosenPlan out{std::move(space), std::move(choice)};
   if (context.settings.wide_sums) out = with_widened_sums(std::move(out), context);
   out.choice.chips = chips_of_ops(out.problem(), out.choice);

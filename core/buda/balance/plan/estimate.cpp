@@ -47,12 +47,13 @@ Result<PlacementReport> report_of_choice(const Problem& problem, Choice choice, 
   return on_all ? std::move(on_all) : std::move(report);
 }
 
-// Each epoch as if it waited for its change: policies compare epochs whose neighbours are not known yet.
-std::optional<std::vector<double>> estimated_cycles(const Problem& problem, const Choice& choice, const Settings& settings, Host& host) {
+std::optional<std::vector<double>> estimated_cycles(const Problem& problem, const Choice& choice, EpochChanges changes,
+                                                    const Settings& settings, Host& host) {
   const auto report = report_of_choice(problem, choice, settings, host);
   if (!report) return std::nullopt;
   std::vector<double> out;
-  for (const ReportEpoch& epoch : report->epochs) out.push_back(static_cast<double>(epoch.cycles + epoch.hidden));
+  for (const ReportEpoch& epoch : report->epochs)
+    out.push_back(static_cast<double>(changes == EpochChanges::hidden ? epoch.cycles : epoch.cycles + epoch.hidden));
   return out;
 }
 

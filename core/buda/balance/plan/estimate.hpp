@@ -3,6 +3,7 @@
 
 #include <buda/balance/emit/netlist_builder.hpp>
 #include <buda/balance/emit/report.hpp>
+#include <buda/balance/emit/report_bounds.hpp>
 #include <buda/balance/plan/context.hpp>
 
 #include <optional>
@@ -19,6 +20,7 @@ Result<BuiltNetlist> build(const Problem& problem, const Choice& choice, const S
 Result<PlacementReport> report_of_choice(const Problem& problem, Choice choice, const Settings& settings, Host& host);
 
 // Cycles of each epoch with all inputs of a microbatch; nothing where there is no such netlist.
-std::optional<std::vector<double>> estimated_cycles(const Problem& problem, const Choice& choice, const Settings& settings, Host& host);
+std::optional<std::vector<double>> estimated_cycles(const Problem& problem, const Choice& choice, EpochChanges changes,
+                                                    const Settings& settings, Host& host);
 
 }  // namespace buda::balance
