@@ -82,7 +82,7 @@ MODELS = [
     # What goes from a to b is larger than all of L1.
     graph("parts", ("x", "input", [], [8192, 4096]), ("a", "tanh", ["x"], None), ("b", "sigmoid", ["a"], None), ("out", "output", ["b"], None)),
     # 211 rows of tiles: no number of cores shares them.
-    graph("tall", ("x", "input", [], [6752, 1024]), ("a", "tanh", ["x"], None), ("out", "output", ["a"], None)),
+    graph("tall", ("x", "input", [], [40960, 1024]), ("a", "tanh", ["x"], None), ("out", "output", ["a"], None)),
 ]
 
 
