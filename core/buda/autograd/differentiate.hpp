@@ -42,7 +42,7 @@ Result<void> decompose_for_gradients(graph::Graph& graph, std::span<const graph:
 
 // The gradients of `wanted`, in their order; an invalid one where no seed depends on the value. The graph's types must be known. AG001: an
 // op on the way has no rule; all such ops are told, with their way to the seed. AG002: an op that has no gradient, and why. AG003: a rule
-// cannot serve this node. AG004: a rule from elsewhere gives what is no gradient of an input.
+// cannot serve this node. AG004: the rule of a plugin gives something that is not a gradient of an input.
 Result<std::vector<graph::ValueRef>> differentiate(graph::Graph& graph, std::span<const Seed> seeds,
                                                    std::span<const graph::ValueRef> wanted, const OutsideRules& outside = {});
 

@@ -20,7 +20,7 @@ constexpr std::array<std::int64_t, 4> kSmallFactors = {2, 3, 5, 7};
 constexpr std::int64_t kLargestFactor = 13;
 // An axis grows by this part of itself at most.
 constexpr std::int64_t kMaxPaddedPart = 8;
-// Beyond it an axis is no axis of a model, and to look for another number would take long.
+// Beyond it an axis does not come from a model, and looking for another number would take long.
 constexpr std::int64_t kMaxTiles = std::int64_t{1} << 20;
 
 bool can_be_shared(std::int64_t tiles) {

@@ -8,6 +8,7 @@
 #include <buda/base/printable.hpp>
 #include <buda/base/text.hpp>
 #include <buda/io/descriptor.hpp>
+#include <buda/io/direct_file.hpp>
 #include <buda/io/left_over.hpp>
 #include <buda/io/mapped_memory.hpp>
 #include <buda/io/real_file_system.hpp>
@@ -72,21 +73,6 @@ class StdoutFile final : public OutputFile {
 
  private:
   std::string content_;
-};
-
-// A device or a named pipe (/dev/null, /dev/stdout, a fifo) is written in place: renaming over it would destroy it.
-class DirectFile final : public OutputFile {
- public:
-  DirectFile(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
-  Result<void> write(std::string_view data) override { return write_all(fd_.get(), data, path_); }
-  Result<void> commit() override {
-    if (fd_.close() != 0) return cannot("IO002", path_, "written", errno);
-    return success();
-  }
-
- private:
-  Descriptor fd_;
-  std::string path_;
 };
 
 class AtomicFile final : public OutputFile {

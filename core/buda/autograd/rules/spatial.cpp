@@ -1,6 +1,7 @@
 // Gradients of convolutions.
 //
-// Weights: picked rows (window_rows.hpp), transposed, times the rows of g, summed over the samples. Patches are repeated, not saved.
+// Weights: the patches of x (im2col, window_rows.hpp), transposed, times the rows of g, summed over the samples. Patches are repeated, not
+// saved.
 #include <buda/autograd/rules/rules.hpp>
 #include <buda/autograd/rules/window_rows.hpp>
 
@@ -26,7 +27,7 @@ Term weights_of_taps(const Term& x, const Term& g, std::int64_t groups) {
 // Of the elements that windows cover, and what each window has: weights [channels of the windows, channels of elements, taps].
 void weights_gradient(Backward& b, const Window& window, const Term& elements, const Term& windows) {
   const std::int64_t groups = b.attrs().integer("groups");
-  const Term patches = picked(b, to_rows(elements), window);
+  const Term patches = im2col(b, to_rows(elements), window);
   const Term taps = weights_of_taps(patches, to_rows(windows), groups);  // [taps, (groups,) i, o]
   const Term ordered = groups == 1 ? taps.transpose({2, 1, 0}) : taps.transpose({1, 3, 2, 0});
   b.give(1, ordered.reshape(b.in(1).shape()));

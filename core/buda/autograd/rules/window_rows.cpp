@@ -26,7 +26,7 @@ Term from_rows(const Term& rows, const Shape& shape) { return rows.transpose({0,
 
 Term constant(Backward& b, Tensor tensor) { return {b.builder(), b.builder().constant(std::move(tensor))}; }
 
-Term picked(Backward& b, const Term& rows, const ops::Window& window) {
+Term im2col(Backward& b, const Term& rows, const ops::Window& window) {
   if (window.is_identity()) return rows;
   return constant(b, ops::tap_selection(window)).op("sparse_matmul", rows);
 }

@@ -1,7 +1,7 @@
 // What convolutions and pools share: values as rows, one for each place, and selections of them by constant sparse matrices.
 //
 //   rows      [n, 1, places, c]      what windows slide over
-//   picked    [n, taps, windows, c]  for each tap of each window its row
+//   im2col    [n, taps, windows, c]  for each tap of each window its row
 #pragma once
 
 #include <buda/autograd/backward.hpp>
@@ -14,7 +14,7 @@ Term to_rows(const Term& x);
 Term from_rows(const Term& rows, const Shape& shape);
 
 Term constant(Backward& b, Tensor tensor);
-Term picked(Backward& b, const Term& rows, const ops::Window& window);
+Term im2col(Backward& b, const Term& rows, const ops::Window& window);
 // For each tap and place the window that has this tap there, from 1: [1, taps, places].
 Tensor windows_by_place(const ops::Window& window);
 

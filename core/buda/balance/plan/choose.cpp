@@ -10,9 +10,8 @@
 #include <buda/base/text.hpp>
 
 #include <algorithm>
-#include <limits>
+#include <cstdint>
 #include <mutex>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -93,10 +92,10 @@ Result<Problem> with_options(Problem problem, const graph::Graph* graph, const S
   return problem;
 }
 
-// Cycles of all epochs, with what they hide of each other's changes.
-double cycles_of(const ChoiceSpace& space, const Choice& choice, const PlanContext& context) {
-  const auto cycles = estimated_cycles(*space.problem, choice, EpochChanges::hidden, context.settings, context.host);
-  return cycles ? std::accumulate(cycles->begin(), cycles->end(), 0.0) : std::numeric_limits<double>::infinity();
+// What the report would say of the whole plan; nothing where there is no such netlist.
+std::optional<std::int64_t> cycles_of(const ChoiceSpace& space, const Choice& choice, const PlanContext& context) {
+  const auto report = report_of_choice(*space.problem, choice, context.settings, context.host);
+  return report ? std::optional(report->totals.cycles) : std::nullopt;
 }
 
 // The better one of what the policy chooses by estimates that wait for each change of epochs, as a search of single epochs has to see them,
@@ -116,9 +115,11 @@ Result<Choice> choose_by_both(const ChoiceSpace& space, const PlanContext& conte
     return choose(space, context, estimate, changes);
   };
   BUDA_ASSIGN(Choice choice, by(EpochChanges::waited_for));
-  if (choice.epochs() < 2 || choice.ops.size() > kMaxSearchedTwice || space.effort == 0) return choice;
+  // A policy that has not asked for estimates would choose the same.
+  if (estimates == 0 || choice.epochs() < 2 || choice.ops.size() > kMaxSearchedTwice || space.effort == 0) return choice;
   auto other = by(EpochChanges::hidden);
-  return other.ok() && cycles_of(space, *other, context) < cycles_of(space, choice, context) ? std::move(*other) : std::move(choice);
+  const auto cycles = cycles_of(space, choice, context), of_other = other.ok() ? cycles_of(space, *other, context) : std::nullopt;
+  return of_other && (!cycles || *of_other < *cycles) ? std::move(*other) : std::move(choice);
 }
 
 Result<ChosenPlan> chosen_from(ChoiceSpace space, const PlanContext& context) {
