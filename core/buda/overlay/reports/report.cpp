@@ -115,7 +115,8 @@ std::string report_json(const Report& report, const Blob& blob) {
                     {"noc", number(l.noc)},
                     {"from", text(l.from.text())},
                     {"to", text(l.to.text())},
-                    {"bytes", number(l.bytes)}}));
+                    {"bytes", number(l.bytes)},
+                    {"before", number(l.before)}}));
   out += "],\n\"ethernet\": [";
   first = true;
   for (const EthernetLoad& c : report.ethernet)
