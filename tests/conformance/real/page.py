@@ -15,7 +15,7 @@ are in another one, too, and those that no reference here runs: the face mesh wi
 - A cell has the least correlation of the model's outputs with the reference (of those of at least 64 elements, if there are any; `-` where none is defined, as of single numbers), and the largest error of an element as a part of the largest
   expected one of its output. **Bold** is wrong: an output with a correlation below 0.99; one of fewer than 64 elements, or a constant one, with an error above 0.02 of the largest expected element plus 0.001, or whose largest
   element of a row is another one although the two largest differ by more than that; or an integer that differs.
-- *compile* is the time of `buda compile` for n150 in seconds, on the machine that wrote the page; checks of the page leave it out.
+- *compile* is the processor time of `buda compile` for n150 in seconds, on the machine that wrote the page; checks of the page leave it out.
 """
 
 COLUMNS = (("exact", "default"), ("bits", "bits"), ("fp32", "fp32"), ("bfloat16", "bfloat16"), ("e150", "e150"), ("accuracy", "`--accuracy`"))

@@ -2,8 +2,8 @@
 import dataclasses
 import json
 import re
+import resource
 import subprocess
-import time
 
 import numpy as np
 
@@ -12,7 +12,7 @@ MODES = ("exact", "bits", "fp32")  # of target golden
 
 @dataclasses.dataclass
 class Outcome:
-    """message: the first error, or None; hint: what the tool advises; outputs by name, of a run that ended well."""
+    """seconds: of processor time, which other work on the machine hardly changes; message: the first error, or None; hint: what the tool advises; outputs by name, of a run that ended well."""
     seconds: float
     message: str = None
     hint: str = None
@@ -30,14 +30,20 @@ def first_error(text):
     return lines[errors[0]].split("error: ", 1)[1], (hints[0] if hints else None)
 
 
+def processor_seconds():
+    """Of the programs that ended so far, with those that they started."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def call(tools, folder, seconds, program, *arguments):
-    begin = time.monotonic()
+    begin = processor_seconds()
     command = [str(tools / program), *map(str, arguments), "-q"]
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=seconds)
     except subprocess.TimeoutExpired:
-        return Outcome(time.monotonic() - begin, f"not done after {seconds} s")
-    took = time.monotonic() - begin
+        return Outcome(processor_seconds() - begin, f"not done after {seconds} s")
+    took = processor_seconds() - begin
     if done.returncode == 0:
         return Outcome(took)
     if done.returncode < 0:
