@@ -20,7 +20,7 @@ bool names(const std::string& message, const std::string& node) {
 // Errors of later stages that tell what the model, or the user, says wrongly: an index outside of its tensor, a format that the device does
 // not have, an output that cannot be an input's next value.
 bool is_of_the_model(const std::string& code) {
-  constexpr std::string_view kCodes = " OP008 PA033 PA070 ";
+  constexpr std::string_view kCodes = " OP008 PA033 PA070 PA081 ";
   return kCodes.find(cat(' ', code, ' ')) != std::string_view::npos;
 }
 

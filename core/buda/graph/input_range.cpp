@@ -21,4 +21,9 @@ std::string value_range_of(const Node& input) {
   return tag == input.tags.end() ? "" : tag->second;
 }
 
+std::string index_reader_of(const Node& input) {
+  auto tag = input.tags.find(kIndexOf);
+  return tag == input.tags.end() ? "" : tag->second;
+}
+
 }  // namespace buda::graph

@@ -29,4 +29,8 @@ std::optional<InputRange> parse_input_range(std::string_view text);
 // The recorded range of an input, as its text; empty without one.
 std::string value_range_of(const Node& input);
 
+inline constexpr const char* kIndexOf = "index_of";  // the tag of an input whose range is that of the indices which the named op takes
+// The name of that op; empty without one.
+std::string index_reader_of(const Node& input);
+
 }  // namespace buda::graph

@@ -31,6 +31,7 @@ const schema::Record<PlanTensor>& describe(const PlanTensor*) {
                     "of an input: the value that was fixed when the model was imported, which another one given at run time contradicts")
           .optional("value_range", &PlanTensor::value_range,
                     "of an input of numbers: LEAST:MOST, the range that all elements given at run time have to be in")
+          .optional("index_of", &PlanTensor::index_of, "of an input of indices with a value_range: the op that refuses all others")
           .optional("training", &PlanTensor::training, "of a training step: what it is for, such as target, parameter or loss");
   return record;
 }

@@ -30,6 +30,8 @@ struct PlanTensor {
   std::string fixed_value = {};
   // Of an input of numbers: the range that all elements were promised to be in when the model was compiled (graph/input_range.hpp).
   std::string value_range = {};
+  // Of an input that is an index: the op that takes it, whose legal indices the range has.
+  std::string index_of = {};
   // Of a graph that trains: what the input or output is for (graph/training.hpp).
   std::string training = {};
   friend bool operator==(const PlanTensor&, const PlanTensor&) = default;

@@ -64,6 +64,7 @@ class GraphPorts {
     names_.back().name = node.name();
     names_.back().fixed_value = graph::fixed_value_of(node);
     names_.back().value_range = graph::value_range_of(node);
+    names_.back().index_of = graph::index_reader_of(node);
     Port out;
     out.tensor = &names_.back();
     bool device = graph::level_of(graph, node) == graph::Level::device;

@@ -114,6 +114,13 @@ Result<void> check_input_range(const Port& input, const Tensor& given) {
   if (!range) return input_error("RT026", {}, cat("input '", name, "' has the value_range '", text, "', which is not LEAST:MOST"));
   const auto wrong = outside(given, *range);
   if (!wrong) return success();
+  if (const std::string& reader = input.tensor->index_of; !reader.empty()) {
+    Diagnostic d = input_error("RT026", {},
+                               cat("input '", name, '\'', what_is_wrong(*wrong, given.shape()), "; '", reader, "' takes indices from ",
+                                   range->least, " to ", range->most));
+    d.node = name;
+    return d;
+  }
   Diagnostic d = input_error("RT026", {},
                              cat("input '", name, '\'', what_is_wrong(*wrong, given.shape()), "; the model was compiled for elements from ",
                                  range->least, " to ", range->most, " (--value-range)"));

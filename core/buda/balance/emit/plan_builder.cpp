@@ -165,6 +165,7 @@ class HostPlanBuilder {
     if (auto sink = problem_.source(q.source).loopback) out_.plan.inputs.back().loopback = graph_.node(problem_.sinks[*sink].node).name();
     out_.plan.inputs.back().fixed_value = graph::fixed_value_of(node);
     out_.plan.inputs.back().value_range = graph::value_range_of(node);
+    out_.plan.inputs.back().index_of = graph::index_reader_of(node);
     out_.plan.inputs.back().training = graph::training_of(node);
     if (node.value) add_value(node, q, out_.plan.inputs.back().transforms);
     return success();
@@ -177,6 +178,7 @@ class HostPlanBuilder {
     out_.plan.inputs.push_back({node.name(), std::string(dtype_name(ops::border_type(node, type.dtype))), shapes.model.dims(), "", {}});
     out_.plan.inputs.back().fixed_value = graph::fixed_value_of(node);
     out_.plan.inputs.back().value_range = graph::value_range_of(node);
+    out_.plan.inputs.back().index_of = graph::index_reader_of(node);
     out_.plan.inputs.back().training = graph::training_of(node);
     return success();
   }

@@ -178,6 +178,7 @@ class Splitter {
     to.tags.erase(graph::kLoopback);
     to.tags.erase(graph::kFixedValue);
     to.tags.erase(graph::kValueRange);
+    to.tags.erase(graph::kIndexOf);
     to.tags.erase(graph::kTraining);
   }
 
@@ -283,6 +284,7 @@ host_plan::PlanTensor plan_tensor(const Graph& graph, const Node& n) {
   if (auto tag = n.tags.find(graph::kLoopback); tag != n.tags.end()) out.loopback = tag->second;
   out.fixed_value = graph::fixed_value_of(n);
   out.value_range = graph::value_range_of(n);
+  out.index_of = graph::index_reader_of(n);
   out.training = graph::training_of(n);
   return out;
 }

@@ -18,6 +18,7 @@
 // The pass comes before decompositions, which make several ops of one of integers and no longer tell what was exact in it. Without a
 // fallback to the host an op that would need it is an error.
 #include <buda/passes/integers/digit_parts.hpp>
+#include <buda/passes/integers/index_operand.hpp>
 #include <buda/passes/integers/room.hpp>
 #include <buda/passes/integers/step.hpp>
 #include <buda/passes/pipeline/standard_passes.hpp>
@@ -99,6 +100,7 @@ class ExactIntegers {
       : graph_(graph), context_(context), limits_(exact_limits(*context.device)), wholes_(graph, limits_), known_(known_nodes(graph)) {}
 
   Result<PassReport> run() {
+    BUDA_TRY(bound_indices(graph_));
     for (const NodeId id : graph_.topological_order()) {
       Node& n = graph_.node(id);
       const bool is_known = id.index() < known_.size() && known_[id.index()] != 0;
@@ -108,7 +110,8 @@ class ExactIntegers {
     }
     if (!failure_.empty()) return std::move(failure_);
     keep_from_device();
-    for (const auto& [op, told] : told_) context_.host.report(told.note);
+    for (const auto* all : {&told_, &unchecked_})
+      for (const auto& [op, told] : *all) context_.host.report(told.note);
     if (report_.changed()) graph::erase_dead_nodes(graph_);
     return report_;
   }
@@ -134,7 +137,8 @@ class ExactIntegers {
 
   Result<void> visit(NodeId id) {
     IntegerStep step(graph_, id, limits_, wholes_);
-    const auto rule = integer_rules().find(graph_.node(id).op());
+    const std::string op = graph_.node(id).op();  // a rule may replace it
+    const auto rule = integer_rules().find(op);
     // What the user names for the host stays as it is; its range counts.
     const bool given = graph::on_host(graph_.node(id));
     if (given) return success();
@@ -146,8 +150,10 @@ class ExactIntegers {
       send(id, note);
       return success();
     }
+    const std::optional<Diagnostic> unchecked = about_unchecked_index(graph_.node(id));
     const Exactness what = rule == integer_rules().end() ? any_other_op(step) : rule->second(step);
     BUDA_TRY(step.finish());
+    if (unchecked && what != Exactness::host) tell(unchecked_[op], *unchecked);
     if (what == Exactness::stays) return success();
     ++report_.rewrites;
     if (!step.reason().empty()) {
@@ -169,11 +175,29 @@ class ExactIntegers {
     }
     graph::put_on_host(n);
     if (is_rounding(n) || n.op() == "cast") take_argument_along(n);
-    Told& told = told_[n.op()];
-    if (told.count++ == 0) {
-      told.note = note;
-      told.note.message = cat("'", n.name(), "' (", n.op(), ") runs on the host, ", note.message);
-    }
+    Diagnostic d = note;
+    d.message = cat("'", n.name(), "' (", n.op(), ") runs on the host, ", note.message);
+    tell(told_[n.op()], d);
+  }
+
+  static void tell(Told& told, const Diagnostic& d) {
+    if (told.count++ == 0) told.note = d;
+  }
+
+  // An index that is computed, and that nothing keeps in its bounds. Made before a rule may change the op.
+  std::optional<Diagnostic> about_unchecked_index(const Node& n) const {
+    const auto operand = index_operand(graph_, n);
+    if (!operand) return std::nullopt;
+    const graph::ValueRef index = n.inputs()[operand->input].source;
+    const IntegerRange range = wholes_.range(index);
+    if (range.inside(operand->legal)) return std::nullopt;
+    Diagnostic d = warning("PA082", n.loc,
+                           cat("'", n.name(), "' (", n.op(), ") takes indices from ", operand->legal.least, " to ", operand->legal.most,
+                               ", and '", graph_.node(index.node).name(), "' may be ", range.text(),
+                               "; the device gives no error for an index outside: it reads zeros, or changes nothing"));
+    d.node = n.name();
+    d.hint = cat(io::shell_line({"--cpu-fallback-nodes", n.name()}), " checks each index, on the host");
+    return d;
   }
 
   // A number that is rounded to an integer is computed where it is rounded, as far as that is a few ops from inputs on: the device's
@@ -234,8 +258,8 @@ class ExactIntegers {
   PassContext& context_;
   ExactLimits limits_;
   Wholes wholes_;
-  std::vector<char> known_;  // by id
-  std::map<std::string, Told> told_;
+  std::vector<char> known_;                       // by id
+  std::map<std::string, Told> told_, unchecked_;  // by kind of op
   Failure failure_;
   PassReport report_;
 };
