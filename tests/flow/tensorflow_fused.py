@@ -101,6 +101,11 @@ def products():
         y = value @ weights + bias
         g.result("_FusedMatMul", [x, constant(g, weights), constant(g, bias)], y, last=False, fused_ops=["BiasAdd"], num_args=1)
         g.result("_FusedMatMul", [x, constant(g, weights.T), constant(g, bias)], ACTIVATIONS[activation](y), last=False, fused_ops=["BiasAdd", activation], transpose_b=True)
+        left, a = g.input(2, m, k)
+        right, b = g.input(2, n, k)
+        scale, (beside, c) = torch.tensor(k**-0.5), g.input(2, m, n)
+        g.result("_FusedBatchMatMulV2", [left, right, constant(g, scale), beside], a @ b.transpose(1, 2) * scale + c, last=False, fused_ops=["Mul", "Add"], num_args=2, adj_x=False, adj_y=True)
+        g.result("_FusedBatchMatMulV2", [left, right], torch.relu(a @ b.transpose(1, 2)), last=False, fused_ops=["Relu"], num_args=0, adj_y=True)
         slope = torch.rand(n)
         g.result("_FusedMatMul", [x, constant(g, weights), constant(g, bias), constant(g, slope)], F.prelu(y, slope), last=False, fused_ops=["BiasAdd", "Prelu"])
     return finish(g, g.outputs, g.expected)

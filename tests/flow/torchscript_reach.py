@@ -131,5 +131,24 @@ def recurrent():
         case("projected", Flat(nn.LSTM(width, 7, 2, proj_size=3, bidirectional=True, batch_first=True, bias=False)), x)
 
 
-for make in (complex_numbers, transforms, places, order, weights, recurrent):
+def detection():
+    """torchvision's operators; none where it is missing."""
+    try:
+        from torchvision.ops import deform_conv2d, roi_align
+    except ImportError:
+        return
+    for n, c, (h, w), kernel, groups, parts, more in [(1, 4, (8, 8), (3, 3), 1, 1, {"padding": 1}), (2, 6, (7, 9), (3, 1), 2, 3, {"stride": (2, 1), "padding": (1, 0)}),
+                                                      (1, 2, (13, 5), (2, 3), 1, 2, {"dilation": (2, 1), "stride": 2})]:
+        weight, bias, x = torch.randn(4, c // groups, *kernel), torch.randn(4), torch.randn(n, c, h, w)
+        rows, columns = F.conv2d(x, torch.zeros(4, c, *kernel), **more).shape[2:]
+        offset = torch.randn(n, 2 * parts * kernel[0] * kernel[1], rows, columns) * 2
+        mask = torch.rand(n, parts * kernel[0] * kernel[1], rows, columns)
+        case("deformable", lambda x, o, m, w=weight, b=bias, k=more: (deform_conv2d(x, o, w, b, mask=m, **k), deform_conv2d(x, o, w, **k), deform_conv2d(x, o * 0, w, b, **k)), x, offset, mask)
+    for n, c, (h, w) in [(1, 4, (8, 8)), (2, 3, (7, 9)), (1, 5, (13, 11))]:
+        first = torch.rand(3, 2) * torch.tensor([w / 2, h / 2])
+        boxes = torch.cat([torch.arange(3)[:, None].float() % n, first, first + torch.rand(3, 2) * torch.tensor([w / 1.5, h / 1.5])], 1)
+        case("regions", lambda x, b: (roi_align(x, b, (3, 2)), roi_align(x, b, 2, 0.5, 2, True), roi_align(x, b, (1, 3), 1.0, 1, False)), torch.randn(n, c, h, w), boxes)
+
+
+for make in (complex_numbers, transforms, places, order, weights, recurrent, detection):
     make()

@@ -204,7 +204,7 @@ constexpr OpImporter kConvolutionOps[] = {
     {"_FusedConv2D",
      import_conv,
      {},
-     "followed by Add, BiasAdd, Elu, FusedBatchNorm, GeluApproximate, GeluExact, LeakyRelu, Prelu, Relu, Relu6, Sigmoid, Swish, Tanh"},
+     "followed by Add, BiasAdd, Elu, FusedBatchNorm, GeluApproximate, GeluExact, LeakyRelu, Mul, Prelu, Relu, Relu6, Sigmoid, Swish, Tanh"},
     {"_FusedDepthwiseConv2dNative", import_depthwise, {}, "with what follows it, as for `_FusedConv2D`"},
 };
 

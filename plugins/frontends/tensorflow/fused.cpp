@@ -51,11 +51,11 @@ Result<Ref> FollowingOps::apply_one(const std::string& op, Ref value, bool chann
     BUDA_ASSIGN(argument, along_channels(argument, shape.rank(), channels_first, name + ".channels"));
     return op == "Prelu" ? builder().op("prelu", {value, argument}) : builder().add(value, argument);
   }
-  if (op == "Add") {
+  if (op == "Add" || op == "Mul") {
     BUDA_ASSIGN(Ref argument, next_argument());
     BUDA_ASSIGN(Shape given, n.shape_of(argument));
     if (channels_first && given.rank() == 4 && n.channels_last()) argument = n.layouts().channels_first(n.step(name + ".first"), argument);
-    return builder().add(value, argument);
+    return op == "Mul" ? builder().multiply(value, argument) : builder().add(value, argument);
   }
   if (op == "FusedBatchNorm") {
     std::vector<graph::Edge> inputs{value};
@@ -78,7 +78,7 @@ Result<Ref> FollowingOps::apply_one(const std::string& op, Ref value, bool chann
   }
   return n.refuse(
       cat("its fused_ops ", list_text(n.texts("fused_ops")), " have '", op,
-          "'; Add, BiasAdd, Elu, FusedBatchNorm, GeluApproximate, GeluExact, LeakyRelu, Prelu, Relu, Relu6, Sigmoid, Swish and Tanh "
+          "'; Add, BiasAdd, Elu, FusedBatchNorm, GeluApproximate, GeluExact, LeakyRelu, Mul, Prelu, Relu, Relu6, Sigmoid, Swish and Tanh "
           "are supported"));
 }
 

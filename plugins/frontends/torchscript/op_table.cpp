@@ -12,7 +12,7 @@ const std::map<std::string_view, const OpImporter*>& table() {
     for (auto family :
          {unary_ops(),   binary_ops(), linear_ops(),   convolution_ops(), pooling_ops(),  normalization_ops(), reduction_ops(),
           shape_ops(),   view_ops(),   indexing_ops(), generator_ops(),   resizing_ops(), recurrent_ops(),     attention_ops(),
-          padding_ops(), cell_ops(),   sliding_ops(),  spectral_ops(),    lookup_ops(),   sampling_ops()})
+          padding_ops(), cell_ops(),   sliding_ops(),  spectral_ops(),    lookup_ops(),   sampling_ops(),      deformable_ops()})
       for (const auto& op : family) out->emplace(op.name, &op);
     return out;
   }();

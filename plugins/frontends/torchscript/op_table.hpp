@@ -48,5 +48,6 @@ std::span<const OpImporter> sliding_ops();
 std::span<const OpImporter> spectral_ops();
 std::span<const OpImporter> lookup_ops();
 std::span<const OpImporter> sampling_ops();
+std::span<const OpImporter> deformable_ops();
 
 }  // namespace buda::torchscript
