@@ -1,6 +1,7 @@
 // Declaration of the driver's commands and options.
 #include "apps/buda/options.hpp"
 
+#include "apps/buda/bench.hpp"
 #include "apps/buda/cache_command.hpp"
 #include "apps/buda/explain_command.hpp"
 #include "apps/buda/run.hpp"
@@ -48,6 +49,9 @@ void declare(cli::OptionSet& set, Options& o) {
       .range(0, 1);
   set.path("accuracy-rules", o.accuracy_rules, "FILE",
            "what was raised for --accuracy, as options for --config; default: the image's name with .precision.yaml");
+  set.choice("summary", o.summary, {"text", "layers", "json"},
+             "what is said of the plan: text: a few lines on standard error; layers: also a table on standard output, by the model's own "
+             "names; json: all figures, on standard output");
   set.flag("kernels", o.kernels, "compile the kernels of the image's ops, for targets that execute them (tensix)");
   set.path("reports", o.reports, "DIR",
            "keep in DIR/MODEL all that reportify shows: the intermediate files, and the graph after each pass");
@@ -92,9 +96,40 @@ cli::ToolSpec train_command(Options& o) {
   return train;
 }
 
+void declare_bench(cli::OptionSet& set, Options& o) {
+  set.positional("MODEL", o.model, "the model: a file that a frontend reads (ONNX, a graph, ...)");
+  set.path("output", o.output, "FILE", "keep the image in FILE; default: it is not kept").also("-o");
+  set.text("target", o.target, "NAME", "simulates the image; default: grid");
+  set.integer("rounds", o.rounds, "N", "rounds of the program's loop that are simulated, each a microbatch of batches").at_least(1);
+  set.flag("json", o.json, "the table as JSON, with all figures of `buda compile --summary json`");
+  declare_compilation(set, o);
+  declare_families(set, o, kStages);
+}
+
+cli::ToolSpec bench_command(Options& o) {
+  cli::ToolSpec bench;
+  bench.name = "buda bench";
+  bench.summary = "compile a model, simulate it on random inputs, and print its figures";
+  bench.description =
+      "Runs the stages of `buda compile`, and runner with --stimulus and --perf, as processes. -### prints the commands.\nOne table shows "
+      "latency, throughput, what limits them and memory, as estimated by the compiler and as simulated. Options of the stages can be given "
+      "directly, as with `buda compile`.";
+  bench.reads = "the model and the files that belong to it; the device descriptor; the plugins.";
+  bench.writes = "the table, on standard output; with -o the image; with --save-temps or --build-dir also the products of all stages.";
+  bench.example = "buda bench digits.onnx --microbatch 64\nbuda bench digits.onnx --device e150 --json";
+  bench.declare = [&o](cli::OptionSet& set) { declare_bench(set, o); };
+  bench.declare_others = [&o](cli::OptionSet& set, const std::string& bin_dir, const std::string& temporary_dir) {
+    return declare_stage_options(set, o, bin_dir, temporary_dir);
+  };
+  bench.run = [&o](cli::ToolHost& host) { return bench_model(o, host); };
+  bench.products = [&o] { return std::vector<std::string>{o.output}; };
+  return bench;
+}
+
 }  // namespace
 
-cli::ToolSpec tool(Options& o, Options& train_options, CacheOptions& cache_options, ExplainOptions& explain_options) {
+cli::ToolSpec tool(AllOptions& all) {
+  Options& o = all.compile;
   cli::ToolSpec compile;
   compile.name = "buda compile";
   compile.summary = "compile a model into an image that `buda run` executes";
@@ -122,8 +157,8 @@ cli::ToolSpec tool(Options& o, Options& train_options, CacheOptions& cache_optio
   spec.summary = "compile models for tile-grid chips and run the result without hardware";
   spec.description = "A driver: it runs the other tools of the suite as processes, as gcc runs cc1, as and ld.";
   spec.example = compile.example;
-  spec.commands = {std::move(compile), std::move(run), train_command(train_options), cache_command(cache_options),
-                   explain_command(explain_options)};
+  spec.commands = {std::move(compile),       std::move(run),           train_command(all.train),
+                   bench_command(all.bench), cache_command(all.cache), explain_command(all.explain)};
   return spec;
 }
 

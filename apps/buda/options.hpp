@@ -10,10 +10,10 @@
 
 namespace buda::driver {
 
-// Of `buda compile`, and of `buda train`.
+// Of `buda compile`, `buda train` and `buda bench`.
 struct Options {
   bool trains = false;
-  std::string target;  // of `buda train`: what executes the steps; empty: golden
+  std::string target;  // of `buda train`: what executes the steps; empty: golden. Of `buda bench`: what simulates; empty: grid
   std::string model;
   std::string output;  // empty: the model's name with .tti, in the current folder
   std::string device = "n150";
@@ -30,6 +30,9 @@ struct Options {
   std::int64_t cache_limit = 5120;  // MiB that stay in it
   double accuracy = 0;              // floor of the optimizer's --accuracy; 0: none
   std::string accuracy_rules;       // where the rules go that hold it; empty: beside the image
+  std::string summary = "text";     // text, layers or json
+  std::int64_t rounds = 3;          // of the program's loop, that `buda bench` simulates
+  bool json = false;                // its table for programs
   bool save_temps = false;
   bool dry_run = false;  // -###
   bool check = false;    // let every stage prove its product
@@ -51,6 +54,13 @@ struct ExplainOptions {
   std::vector<std::string> codes;
 };
 
-BUDA_EXPORT cli::ToolSpec tool(Options& options, Options& train_options, CacheOptions& cache_options, ExplainOptions& explain_options);
+// Of all commands.
+struct AllOptions {
+  Options compile, train, bench;
+  CacheOptions cache;
+  ExplainOptions explain;
+};
+
+BUDA_EXPORT cli::ToolSpec tool(AllOptions& options);
 
 }  // namespace buda::driver

@@ -6,6 +6,7 @@
 #include "apps/buda/stages.hpp"
 #include "apps/buda/taken_image.hpp"
 
+#include <buda/balance/emit/report_figures.hpp>
 #include <buda/balance/emit/report_summary.hpp>
 #include <buda/base/text.hpp>
 #include <buda/cache/store.hpp>
@@ -22,9 +23,16 @@
 namespace buda::driver {
 namespace {
 
-Result<void> print_summary(const io::Bytes& bytes, const std::string& path, cli::ToolHost& host) {
+Result<void> print_summary(const std::string& form, const io::Bytes& bytes, const std::string& path, cli::ToolHost& host) {
   BUDA_ASSIGN(auto node, io::parse_json(bytes.view(), path));
   BUDA_ASSIGN(auto report, schema::read<balance::PlacementReport>(node));
+  const std::string to(io::kStdStream);
+  if (form == "json") return host.fs().write(to, io::json_pretty(schema::write(balance::figures_of(report))));
+  if (form == "layers") {
+    std::string table;
+    for (const std::string& line : balance::layer_table(balance::layers_of(report))) table += line + '\n';
+    BUDA_TRY(host.fs().write(to, table));
+  }
   for (const std::string& line : balance::report_summary(report)) host.log(0, line);
   return success();
 }
@@ -43,7 +51,7 @@ Result<bool> take_image(const Options& o, const std::string& key, cli::ToolHost&
   host.fs().note_read(o.model);
   for (const auto& path : inputs) host.fs().note_read(path);
   host.log(0, cat(image_path(o), " is from ", o.cache, ": nothing that it is made from has changed"));
-  BUDA_TRY(print_summary(products->at(kCachedReport), "report", host));
+  BUDA_TRY(print_summary(o.summary, products->at(kCachedReport), "report", host));
   return true;
 }
 
@@ -70,7 +78,7 @@ Result<void> compile_in(const std::string& folder, bool stays, const Options& o,
   BUDA_TRY(compilation.run());
   auto files = io::make_real_file_system();
   BUDA_ASSIGN(auto report, files->read(compilation.report()));
-  BUDA_TRY(print_summary(report, compilation.report(), host));
+  BUDA_TRY(print_summary(o.summary, report, compilation.report(), host));
   if (o.accuracy > 0) {
     BUDA_ASSIGN(const auto rules, files->read(compilation.rules()));
     BUDA_TRY(host.fs().write(rules_path(o), rules.view(), host.write_mode));

@@ -18,9 +18,9 @@ std::vector<std::string> names_of_nodes(const graph::Graph& graph, const std::ve
 }  // namespace
 
 Result<EvaluatedGraph> evaluate_graph(const io::Bytes& bytes, const std::string& path, runtime::Arithmetic arithmetic,
-                                      const std::function<Result<NamedTensors>(std::vector<std::string> names)>& read_inputs, Host& host) {
+                                      const ReadInputs& read_inputs, Host& host) {
   BUDA_ASSIGN(auto graph, graph::parse_graph(host.fs(), bytes.view(), path));
-  BUDA_ASSIGN(auto inputs, read_inputs(names_of_nodes(graph, graph.inputs())));
+  BUDA_ASSIGN(auto inputs, read_inputs(graph, names_of_nodes(graph, graph.inputs())));
   EvaluatedGraph done;
   done.outputs = names_of_nodes(graph, graph.outputs());
   BUDA_ASSIGN(done.run, runtime::run_graph(std::move(graph), inputs, host, arithmetic));

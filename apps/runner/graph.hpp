@@ -2,6 +2,7 @@
 #pragma once
 
 #include <buda/diag/result.hpp>
+#include <buda/graph/fwd.hpp>
 #include <buda/io/bytes.hpp>
 #include <buda/io/host.hpp>
 #include <buda/runtime/graph_run.hpp>
@@ -17,8 +18,11 @@ struct EvaluatedGraph {
   std::vector<std::string> outputs;  // in the graph's order
 };
 
-// `read_inputs` gives the tensors of the inputs of these names. `path` is for messages.
+// The tensors of the graph's inputs, which have these names.
+using ReadInputs = std::function<Result<NamedTensors>(const graph::Graph& graph, std::vector<std::string> names)>;
+
+// `path` is for messages.
 Result<EvaluatedGraph> evaluate_graph(const io::Bytes& bytes, const std::string& path, runtime::Arithmetic arithmetic,
-                                      const std::function<Result<NamedTensors>(std::vector<std::string> names)>& read_inputs, Host& host);
+                                      const ReadInputs& read_inputs, Host& host);
 
 }  // namespace buda::runner

@@ -14,6 +14,10 @@ void declare(cli::OptionSet& set, Options& o) {
   set.texts("inputs", o.inputs, "[NAME=]FILE|DIR",
             "input tensors by name, from .npz or .safetensors; or one from .npy or ONNX .pb, named NAME (or as the file, or as the only "
             "input); DIR: its input_0.pb, input_1.pb, …, by position");
+  set.flag("stimulus", o.stimulus,
+           "draw the inputs that no file gives, with the seed of --seed: of an image or graph in their types, shapes and ranges, of a "
+           "netlist, which runs without its plan, as its test-config specifies");
+  set.integer("rounds", o.rounds, "N", "with --stimulus, of an image: draw what N rounds of the program's loop take").at_least(1);
   set.path("output", o.output, "FILE",
            "output tensors by name, as .npz or .safetensors, or the only one as .npy or .pb; default: MODEL's name with .outputs.npz, in "
            "the current folder, unless a comparison, a trace or a dump is requested")
@@ -48,8 +52,6 @@ void declare(cli::OptionSet& set, Options& o) {
   set.group("Netlists");
   set.path("plan", o.plan, "FILE", "host plan of the netlist; default: the netlist's name with .plan.json, if it exists");
   set.flag("bare", o.bare, "run the netlist without a plan: inputs and outputs are its queues");
-  set.flag("stimulus", o.stimulus,
-           "of a bare netlist: generate the inputs that no file gives, as the netlist's test-config specifies, with the seed of --seed");
   set.flag("test", o.test,
            "as --stimulus, and compare every output with the same run in fp32 on target golden, as the netlist's test-config specifies");
   set.texts("program", o.programs, "NAME",

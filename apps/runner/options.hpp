@@ -3,6 +3,7 @@
 
 #include <buda/cli/tool.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,7 +23,8 @@ struct Options {
   bool bare = false;                  // a netlist without its plan
   std::vector<std::string> params;    // NAME=VALUE
   std::vector<std::string> programs;  // of a bare netlist, in this order; empty: all
-  bool stimulus = false;              // of a bare netlist: inputs that no file gives are drawn
+  bool stimulus = false;              // inputs that no file gives are drawn
+  std::int64_t rounds = 1;            // of the program's loop, for which they are drawn
   bool test = false;                  // the same, and compared with the fp32 reference as its test-config says
   std::string trace;
   std::string perf;                   // folder for what a timed target measured

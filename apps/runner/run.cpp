@@ -12,6 +12,7 @@
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
 #include <buda/device/load.hpp>
+#include <buda/graph/graph.hpp>
 #include <buda/image/device_match.hpp>
 #include <buda/image/image.hpp>
 #include <buda/io/folder_product.hpp>
@@ -22,7 +23,9 @@
 #include <buda/plugin/target.hpp>
 #include <buda/runtime/bare_netlist.hpp>
 #include <buda/runtime/data_extents.hpp>
+#include <buda/runtime/graph_model.hpp>
 #include <buda/runtime/merged_session.hpp>
+#include <buda/runtime/model_stimulus.hpp>
 #include <buda/runtime/netlist_run.hpp>
 #include <buda/runtime/op_accuracy.hpp>
 #include <buda/runtime/open_device.hpp>
@@ -185,6 +188,7 @@ class Runner {  // wide because each kind of model, and each thing that a run ca
     if (how.fp32) quiet_host.plugin_options["target.golden"].set("mode", "fp32");
     Options quiet;
     quiet.model = o_.model, quiet.inputs = o_.inputs, quiet.device = o_.device, quiet.plan = o_.plan;
+    quiet.stimulus = o_.stimulus, quiet.rounds = o_.rounds;
     Runner other(quiet, quiet_host);
     other.change_ = how.change;
     if (how.with_ops) other.watch_.emplace(std::vector<std::string>{}, true, nullptr);
@@ -203,7 +207,7 @@ class Runner {  // wide because each kind of model, and each thing that a run ca
     host_.progress("running in fp32", 0, 0);
     Options quiet;
     quiet.model = o_.model, quiet.of_image = o_.of_image, quiet.inputs = o_.inputs, quiet.device = o_.device, quiet.plan = o_.plan;
-    quiet.bare = o_.bare, quiet.stimulus = o_.stimulus, quiet.programs = o_.programs, quiet.params = o_.params;
+    quiet.bare = o_.bare, quiet.stimulus = o_.stimulus, quiet.rounds = o_.rounds, quiet.programs = o_.programs, quiet.params = o_.params;
     const auto given = host_.plugin_options;
     host_.plugin_options["target.golden"].set("mode", "fp32");
     auto in_fp32 = Runner(quiet, host_).op_results();
@@ -235,6 +239,7 @@ class Runner {  // wide because each kind of model, and each thing that a run ca
       if (!path.empty()) BUDA_TRY(check_tensor_path(path));
     if (o_.expect.empty() && (o_.pcc || o_.rtol || o_.atol || o_.max_error || o_.mean_error || o_.same_type))
       return usage_error("RN001", "limits of a comparison need --expect FILE, the tensors to compare with");
+    if (o_.rounds > 1 && !o_.stimulus) return usage_error("RN001", "option --rounds counts the inputs of --stimulus, which is not given");
     if (!o_.dump_ops.empty() && o_.dump.empty()) return usage_error("RN001", "option --dump-op needs --dump FILE");
     if (!o_.accuracy.empty() && !o_.target.empty() && o_.target != "golden")
       return usage_error("RN001", cat("option --accuracy: target '", o_.target, "' does not tell what ops make; golden does"));
@@ -264,7 +269,7 @@ class Runner {  // wide because each kind of model, and each thing that a run ca
     if (!o_.accuracy.empty())
       return usage_error("RN001", "option --accuracy: a graph runs without a device; compare it with --formats exact");
     if (!o_.dump.empty() || bare_only())
-      return usage_error("RN001", "options --dump, --stimulus, --test and --program are for netlists; a graph runs without a device");
+      return usage_error("RN001", "options --dump, --test and --program are for netlists; a graph runs without a device");
     if (!o_.streams.empty()) return usage_error("RN001", "option --streams: a graph runs without a device, and has no stream programs");
     if (!o_.telemetry.empty())
       return usage_error("RN001", "option --telemetry: a graph runs without a device, of which nothing can be told");
@@ -272,7 +277,13 @@ class Runner {  // wide because each kind of model, and each thing that a run ca
     const auto arithmetic = o_.formats == "exact"      ? runtime::Arithmetic::exact
                             : o_.formats == "bfloat16" ? runtime::Arithmetic::bfloat16
                                                        : runtime::Arithmetic::fp32;
-    auto read_inputs = [&](std::vector<std::string> names) { return read_named(host_, o_.inputs, input_side(std::move(names))); };
+    auto read_inputs = [&](const graph::Graph& graph, std::vector<std::string> names) -> Result<NamedTensors> {
+      BUDA_ASSIGN(auto inputs, read_named(host_, o_.inputs, input_side(std::move(names))));
+      if (!o_.stimulus) return inputs;
+      BUDA_ASSIGN(const auto model, runtime::model_of_graph(graph, o_.model));
+      BUDA_TRY(add_drawn(model, inputs));
+      return inputs;
+    };
     BUDA_ASSIGN(auto done, evaluate_graph(bytes, o_.model, arithmetic, read_inputs, host_));
     output_order_ = std::move(done.outputs);
     tell(done.run.batches);
@@ -301,17 +312,17 @@ class Runner {  // wide because each kind of model, and each thing that a run ca
     }
     if (!o_.of_image.empty()) return usage_error("RN001", "option --model: only an image holds several models");
     const std::string plan = !o_.plan.empty() ? o_.plan : host_plan::plan_file_for(o_.model);
-    if (!o_.bare && !bare_only() && (!o_.plan.empty() || (o_.model != io::kStdStream && host_.fs().exists(plan)))) {
+    if (!o_.bare && !o_.stimulus && !bare_only() && (!o_.plan.empty() || (o_.model != io::kStdStream && host_.fs().exists(plan)))) {
       BUDA_ASSIGN(auto model, runtime::load_planned(host_, o_.model, plan));
       return run_model(std::move(model));
     }
     return run_bare(bytes);
   }
 
-  bool bare_only() const { return o_.stimulus || o_.test || !o_.programs.empty(); }
+  bool bare_only() const { return o_.test || !o_.programs.empty(); }
 
   Result<void> check_planned() const {
-    if (bare_only()) return usage_error("RN001", "options --stimulus, --test and --program are for bare netlists");
+    if (bare_only()) return usage_error("RN001", "options --test and --program are for bare netlists");
     if (!params_.parameters.empty())
       return usage_error("RN001", "option --param: the host plan gives the programs their parameters; only a bare netlist takes others");
     return success();
@@ -327,8 +338,9 @@ class Runner {  // wide because each kind of model, and each thing that a run ca
     if (change_) change_(model.program.netlist);
     if (watch_) extents_ = runtime::data_extents(model.program.netlist, model.plan, model.parameters);
     if (!o_.expect.empty()) ran_ = Ran{model.program.netlist, device};
+    BUDA_ASSIGN(auto inputs, inputs_of(model));
     BUDA_ASSIGN(auto session, runtime::Session::open(std::move(model), used_target(), device, host_));
-    return run_session(*session);
+    return run_session(*session, inputs);
   }
 
   // One model of a merged image; the device holds all of them.
@@ -339,16 +351,35 @@ class Runner {  // wide because each kind of model, and each thing that a run ca
     if (models.whole.device) BUDA_TRY(image::check_same_device(*models.whole.device, device, o_.model));
     BUDA_TRY(netlist::require_rules(models.whole.program.netlist, device, host_));
     if (!products_.files.empty()) models.whole.products = std::move(products_);
+    std::optional<NamedTensors> inputs;
+    for (const runtime::Model& model : models.models)
+      if (model.plan.model == o_.of_image) {
+        BUDA_ASSIGN(inputs, inputs_of(model));
+      }
     BUDA_ASSIGN(auto merged, runtime::MergedSession::open(std::move(models), used_target(), device, host_));
     BUDA_ASSIGN(runtime::Session * session, merged->session(o_.of_image));
-    return run_session(*session);
+    return run_session(*session, *inputs);
   }
 
-  Result<NamedTensors> run_session(runtime::Session& session) {
+  Result<NamedTensors> inputs_of(const runtime::Model& model) {
+    std::vector<std::string> names;
+    for (const auto& input : model.plan.inputs) names.push_back(input.name);
+    BUDA_ASSIGN(auto inputs, read_named(host_, o_.inputs, input_side(std::move(names))));
+    if (o_.stimulus) BUDA_TRY(add_drawn(model, inputs));
+    return inputs;
+  }
+
+  // What no file gives.
+  Result<void> add_drawn(const runtime::Model& model, NamedTensors& inputs) {
+    BUDA_ASSIGN(auto drawn, runtime::draw_inputs(model, inputs, o_.rounds, host_.seed));
+    inputs.merge(drawn);
+    return success();
+  }
+
+  Result<NamedTensors> run_session(runtime::Session& session, const NamedTensors& inputs) {
     if (watch_ && (session.device() == nullptr || !session.device()->observe(*watch_)))
       host_.report(warning("RT024", {}, "no device of this run reports intermediate results: nothing is dumped or traced"));
     if (params_.sink != nullptr && session.device() != nullptr) session.device()->record(*params_.sink, params_.level);
-    BUDA_ASSIGN(auto inputs, read_named(host_, o_.inputs, input_side(names_of(session.ports().inputs))));
     output_order_ = names_of(session.ports().outputs);
     BUDA_ASSIGN(auto outputs, session.run(inputs));
     tell(session.batches());

@@ -50,7 +50,7 @@ _openbuda_values() {
     FORMAT) COMPREPLY=($(compgen -W "$(_openbuda_formats)" -- "$3")) ;;
     KEY=VALUE)
       compopt -o nospace 2>/dev/null
-      if [[ ${COMP_WORDS[0]} == buda && ${COMP_WORDS[1]} == @(compile|train) ]]; then
+      if [[ ${COMP_WORDS[0]} == buda && ${COMP_WORDS[1]} == @(compile|train|bench) ]]; then
         local stages=$_openbuda_stages
         [[ ${COMP_WORDS[1]} == train ]] && stages=$_openbuda_train_stages
         COMPREPLY=($(compgen -W "$(for stage in $stages; do _openbuda_keys "$("$stage" --help 2>/dev/null)" "$stage."; done)" -- "$3"))
@@ -80,7 +80,7 @@ _openbuda() {
     word=${COMP_WORDS[1]}
     if ((COMP_CWORD > 1)) && grep -qxF -- "$word" <<<"$commands"; then
       help=$("$tool" "$word" --help 2>/dev/null) || return
-      [[ $word == compile ]] && help=$(_openbuda_with_stages "$help" $_openbuda_stages)
+      [[ $word == @(compile|bench) ]] && help=$(_openbuda_with_stages "$help" $_openbuda_stages)
       [[ $word == train ]] && help=$(_openbuda_with_stages "$help" $_openbuda_train_stages)
     elif ((COMP_CWORD == 1)) && [[ $cur != -* ]]; then
       COMPREPLY=($(compgen -W "$commands" -- "$cur"))

@@ -2,6 +2,7 @@
 #include <buda/compiler/place.hpp>
 
 #include <buda/balance/cost/epoch_costs.hpp>
+#include <buda/balance/emit/layers.hpp>
 #include <buda/balance/emit/report_bounds.hpp>
 #include <buda/balance/emit/report_summary.hpp>
 #include <buda/balance/problem/from_netlist.hpp>
@@ -168,6 +169,7 @@ Result<Placed> place(graph::Graph graph, const device::DeviceDescriptor& device,
   BUDA_ASSIGN(out.segments, balance::split_segments(std::move(graph)));
   if (out.segments.device) {
     BUDA_ASSIGN(out.balanced, balance::balance(std::move(*out.segments.device), device, *policy.policy, policy.name, options, host));
+    balance::name_layers(out.balanced.graph, out.balanced.report);
   } else {
     out.balanced = nothing_placed(model, device, policy.name);
     host.log(1, "the host runs the whole model; there is nothing to place");

@@ -1,10 +1,12 @@
 // schemas/: each published JSON Schema is the reader's own, and agrees with it on the examples, judged by another validator.
 // With BUDA_UPDATE_DOCS=1 in the environment the schemas are written anew.
+#include "apps/buda/bench_figures.hpp"
 #include "apps/tt-smi/snapshot.hpp"
 #include "apps/tti-pack/image_info.hpp"
 #include "unit/schemas/second_validator.hpp"
 
 #include <buda/balance/emit/report.hpp>
+#include <buda/balance/emit/report_figures.hpp>
 #include <buda/base/text.hpp>
 #include <buda/device/cluster.hpp>
 #include <buda/device/format.hpp>
@@ -78,6 +80,8 @@ std::vector<Format> formats() {
                              record_format<kernels::Manifest>(),
                              record_format<kernels::PackageFile>(),
                              record_format<balance::PlacementReport>(),
+                             record_format<balance::ReportFigures>(),
+                             record_format<driver::BenchFigures>(),
                              record_format<perf::SummaryFile>(),
                              record_format<perf::ExecutionsFile>(),
                              record_format<runtime::AccuracyFile>(),

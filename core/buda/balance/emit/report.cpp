@@ -62,6 +62,7 @@ const schema::Record<ReportOp>& describe(const ReportOp*) {
       schema::Record<ReportOp>("an op")
           .required("name", &ReportOp::name, "name in the netlist")
           .required("node", &ReportOp::node, "name in the graph")
+          .optional("layers", &ReportOp::layers, "nodes of the model whose work it does")
           .required("type", &ReportOp::type, "op type")
           .required("grid_loc", &ReportOp::grid_loc, "worker at its top left")
           .required("grid", &ReportOp::grid, "cores, rows by columns")

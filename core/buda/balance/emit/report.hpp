@@ -43,6 +43,8 @@ std::string limiter_name(const ReportCycles& cycles);
 struct ReportOp {
   std::string name;  // in the netlist
   std::string node;  // in the graph
+  // Nodes of the model whose work it does (emit/layers.hpp); empty for ops of netlists.
+  std::vector<std::string> layers;
   std::string type;
   GridCoord grid_loc;
   GridShape grid;

@@ -112,6 +112,11 @@ std::string limiter_text(const PlacementReport& report) {
   return cat("the time of the first input, which passes the ops one after the other (", parts.first, " cycles)");
 }
 
+std::optional<std::int64_t> latency_cycles(const PlacementReport& report) {
+  if (report.epochs.empty() || !report.totals.chips.empty()) return std::nullopt;
+  return report.totals.cycles - (report.microbatch - 1) * report.epochs.back().interval;
+}
+
 // By way of the digits: a multiple of 0.1 as a product would show more of them.
 double three_digits(double rate) {
   if (!std::isfinite(rate)) return 0;

@@ -3,6 +3,8 @@
 
 #include <buda/balance/emit/report.hpp>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,9 @@ std::vector<std::string> report_summary(const PlacementReport& report);
 // What limits the epoch with the longest interval, and that interval: "the kernel of op 'fc1' (361 cycles)",
 // "DRAM channel 3 in epoch fwd_0_1 (2480 cycles)".
 std::string limiter_text(const PlacementReport& report);
+
+// Until the first input has left the last epoch, each epoch being executed once; nothing on several chips, which work at the same time.
+std::optional<std::int64_t> latency_cycles(const PlacementReport& report);
 
 // A rate to three digits, which are more than an estimate is worth; 0 for what is not finite.
 double three_digits(double rate);
