@@ -75,6 +75,18 @@ class Module(unittest.TestCase):
         every_other = session.run({"image": self.images[::2]})
         np.testing.assert_allclose(every_other["probabilities"], outputs["probabilities"][::2], rtol=1e-5)
 
+    def test_rows_that_depend_on_each_other_are_as_many_as_compiled(self):
+        model = self.work / "centre.graph.json"
+        model.write_text("""{"schema": "buda.graph/1", "name": "centre", "level": "tensor", "nodes": [
+            {"name": "x", "op": "input", "types": [{"dtype": "F32", "shape": [3, 5]}]},
+            {"name": "mean", "op": "reduce_avg", "inputs": ["x"], "attrs": {"dims": [0]}},
+            {"name": "y", "op": "subtract", "inputs": ["x", "mean"]}, {"name": "out", "op": "output", "inputs": ["y"]}]}""")
+        session = openbuda.load_image(openbuda.compile_to_image(str(model), str(self.work / "centre.tti"))).open("golden", mode="fp32")
+        three = np.arange(15, dtype=np.float32).reshape(3, 5)
+        np.testing.assert_allclose(session.run(three)["out"], three - three.mean(0), atol=1e-5)
+        for rows in (2, 6):
+            self.assertIn("'mean'", self.refused("RT027", session.run, np.zeros((rows, 5), np.float32))["message"])
+
     def test_run_inference_takes_tuples_and_dictionaries(self):
         batches = [self.images[:64], self.images[64:128]]
         by_place = openbuda.run_inference(self.image, [(b,) for b in batches], mode="fp32")

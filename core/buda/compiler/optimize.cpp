@@ -8,6 +8,7 @@
 #include <buda/compiler/mark_ops.hpp>
 #include <buda/compiler/option_values.hpp>
 #include <buda/compiler/pass_switches.hpp>
+#include <buda/ops/rows/mixed_rows.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
 #include <buda/passes/host/cpu_fallback.hpp>
 #include <buda/plugin/decomposition.hpp>
@@ -162,6 +163,7 @@ Result<Optimized> optimize(graph::Graph& graph, const device::DeviceDescriptor& 
   BUDA_TRY(ops::check(graph));
   BUDA_TRY(mark_loopbacks(graph, o, host));
   mark_ops(graph, o, host);
+  ops::mark_mixed_rows(graph);
   if (o.cpu_fallback) BUDA_TRY(mark_for_host(graph, o, host));
   if (control.before_passes) BUDA_TRY(control.before_passes(graph));
   passes::RunOptions run;

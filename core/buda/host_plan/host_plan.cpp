@@ -32,7 +32,9 @@ const schema::Record<PlanTensor>& describe(const PlanTensor*) {
           .optional("value_range", &PlanTensor::value_range,
                     "of an input of numbers: LEAST:MOST, the range that all elements given at run time have to be in")
           .optional("index_of", &PlanTensor::index_of, "of an input of indices with a value_range: the op that refuses all others")
-          .optional("training", &PlanTensor::training, "of a training step: what it is for, such as target, parameter or loss");
+          .optional("training", &PlanTensor::training, "of a training step: what it is for, such as target, parameter or loss")
+          .optional("rows_mixed_by", &PlanTensor::rows_mixed_by,
+                    "of an output whose rows depend on each other: the op of the model that mixes them; only as many as compiled run");
   return record;
 }
 

@@ -34,6 +34,8 @@ struct PlanTensor {
   std::string index_of = {};
   // Of a graph that trains: what the input or output is for (graph/training.hpp).
   std::string training = {};
+  // Of an output whose rows, along the first axis, depend on each other: the op of the model that mixes them (graph/mixed_rows.hpp).
+  std::string rows_mixed_by = {};
   friend bool operator==(const PlanTensor&, const PlanTensor&) = default;
 };
 

@@ -4,11 +4,13 @@
 #include <buda/base/checked.hpp>
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
+#include <buda/io/process.hpp>
 #include <buda/runtime/fixed_inputs.hpp>
 #include <buda/runtime/input_ranges.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
+#include <optional>
 
 namespace buda::runtime {
 namespace {
@@ -27,6 +29,28 @@ bool same_rows(const Shape& a, const Shape& b) {
 std::size_t row_bytes(const Tensor& tensor) {
   auto rows = static_cast<std::size_t>(tensor.shape()[0]);
   return rows == 0 ? 0 : tensor.bytes().size() / rows;
+}
+
+// Rows that depend on each other belong into one batch. With states batches are steps that follow each other, which users ask for.
+std::optional<Diagnostic> refuse_mixed_rows(const Ports& ports, const std::vector<const Port*>& cut, const Batches& batches) {
+  if (!ports.states.empty()) return std::nullopt;
+  auto mixed = std::find_if(ports.outputs.begin(), ports.outputs.end(), [](const Port& p) { return !p.tensor->rows_mixed_by.empty(); });
+  if (mixed == ports.outputs.end()) return std::nullopt;
+  Diagnostic d = input_error("RT027", {},
+                             cat("inputs have ", batches.rows, batches.rows == 1 ? " row" : " rows", ", and the model computes the ",
+                                 batches.batch, " that it was compiled for together: '", mixed->tensor->rows_mixed_by,
+                                 "' makes the rows of output '", mixed->tensor->name, "' depend on each other or on their places"));
+  std::vector<std::string> shapes;
+  for (const Port* port : cut) {
+    std::vector<std::int64_t> dims = port->shape.dims();
+    dims[0] = batches.rows;
+    std::vector<std::string> sizes;
+    for (std::int64_t size : dims) sizes.push_back(cat(size));
+    shapes.push_back(io::shell_line({"--input-shape", cat(port->tensor->name, '=', join(sizes, ","))}));
+  }
+  d.hint = cat("compile the model for ", batches.rows, batches.rows == 1 ? " row" : " rows",
+               ", exported with that size, or where it leaves the size open with ", join(shapes, " "));
+  return d;
 }
 
 Result<Batches> plan(const Ports& ports, const NamedTensors& inputs) {
@@ -91,6 +115,7 @@ Result<Batches> plan(const Ports& ports, const NamedTensors& inputs) {
                                   ", without the batch of ", out.batch, " as its first size")));
   if (!failure.empty()) return failure;
   if (out.batch < 1) return input_error("RT021", {}, "the model's batch is empty");
+  if (auto mixed = refuse_mixed_rows(ports, cut, out)) return std::move(*mixed);
   out.count = ceil_div(out.rows, out.batch);
   if (!ports.states.empty() && out.padded() > 0)
     return input_error("RT021", {},

@@ -23,7 +23,8 @@ struct Batches {
   std::string text() const;  // "360 rows run as 6 batches of 64, the last one padded with 24 rows of zeros"
 };
 
-// Checks names, types and shapes (RT020 to RT022; the message lists the model's inputs) and decides on batches. An input that is an output
+// Checks names, types and shapes (RT020 to RT022; the message lists the model's inputs) and decides on batches (RT027: the model's rows
+// depend on each other). An input that is an output
 // of the step before has the model's shape whatever the number of batches, and may be left out, as may one that nothing reads.
 Result<Batches> plan_batches(const Ports& ports, const NamedTensors& inputs);
 

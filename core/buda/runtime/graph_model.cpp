@@ -3,6 +3,7 @@
 
 #include <buda/balance/emit/segments.hpp>
 #include <buda/graph/graph.hpp>
+#include <buda/ops/rows/mixed_rows.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
 
 #include <memory>
@@ -15,6 +16,7 @@ Result<Model> model_of_graph(graph::Graph graph, const std::string& path) {
   BUDA_TRY(ops::check(graph));
   if (graph.level != graph::Level::tensor)
     return input_error("RT001", {path}, "the host executes graphs at tensor level, and this graph is at device level");
+  ops::mark_mixed_rows(graph);
   Model out;
   out.path = path;
   out.plan.model = graph.name;

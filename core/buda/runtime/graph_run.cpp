@@ -6,9 +6,11 @@
 #include <buda/graph/graph.hpp>
 #include <buda/graph/input_range.hpp>
 #include <buda/graph/loopback.hpp>
+#include <buda/graph/mixed_rows.hpp>
 #include <buda/graph/placement.hpp>
 #include <buda/graph/value.hpp>
 #include <buda/ops/device/device_layout.hpp>
+#include <buda/ops/rows/mixed_rows.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/ops/whole_graph/evaluate_formats.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
@@ -65,6 +67,7 @@ class GraphPorts {
     names_.back().fixed_value = graph::fixed_value_of(node);
     names_.back().value_range = graph::value_range_of(node);
     names_.back().index_of = graph::index_reader_of(node);
+    names_.back().rows_mixed_by = graph::rows_mixed_by(node);
     Port out;
     out.tensor = &names_.back();
     bool device = graph::level_of(graph, node) == graph::Level::device;
@@ -87,6 +90,7 @@ Result<GraphRun> run_graph(Graph graph, const NamedTensors& inputs, Host& host, 
     BUDA_TRY(round_weights_to_bfloat16(graph));
     round_results_to_bfloat16(options);
   }
+  ops::mark_mixed_rows(graph);
   GraphPorts io(graph);
   BUDA_ASSIGN(auto loopbacks, graph::loopbacks(graph));
   io.add_states(loopbacks, graph);

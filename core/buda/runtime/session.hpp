@@ -36,8 +36,8 @@ class Session {
 
   // One tensor per input of the model, by name; gives one per output. Inputs in the model's shapes are one batch. Where all of them have
   // another first size n than the model's b, and the outputs have b first too, they run as ceil(n / b) batches, the last one filled up with
-  // zeros; the outputs then have n rows. Queues are filled with as many batches as they hold, so that a program with the parameter
-  // $p_loop_count does them in one run.
+  // zeros; the outputs then have n rows. RT027: the model's rows depend on each other. Queues are filled with as many batches as they hold,
+  // so that a program with the parameter $p_loop_count does them in one run.
   // An input that is an output of the step before stays on the device, from run to run. It may be left out: it then goes on from where it
   // was, and in the first run begins with zeros. Its output has the value after the last step.
   Result<NamedTensors> run(const NamedTensors& inputs);

@@ -48,11 +48,14 @@ void step(RandomPool& pool, RandomOps ops) {
 
 }  // namespace
 
-RandomGraph random_graph(std::uint64_t seed, RandomOps ops) {
+RandomGraph random_graph(std::uint64_t seed, RandomOps ops, std::int64_t rows) {
   RandomPool pool(seed, cat("random", seed));
   std::size_t inputs = 1 + pool.pick(3);
-  for (std::size_t i = 0; i < inputs; ++i)
-    pool.add_input(cat("x", i), ops == RandomOps::all && pool.chance(60) ? image_shape(pool) : any_shape(pool, ops == RandomOps::batches));
+  for (std::size_t i = 0; i < inputs; ++i) {
+    Shape shape = ops == RandomOps::all && pool.chance(60) ? image_shape(pool) : any_shape(pool, ops == RandomOps::batches);
+    if (rows != 0) shape[0] = rows;
+    pool.add_input(cat("x", i), shape);
+  }
   std::size_t wanted = 3 + pool.pick(20);
   for (std::size_t i = 0; i < 8 * wanted && pool.ops() < wanted; ++i) step(pool, ops);
   RandomGraph out;

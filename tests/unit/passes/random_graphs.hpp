@@ -20,6 +20,7 @@ enum class RandomOps : std::uint8_t { basic, batches, all };
 // The same seed gives the same graph: a few inputs, some twenty ops of all kinds that are lowered, on shapes of one to four axes, aligned
 // to tiles and not. Values are computed along the way, so that an op is only used where its data are in its domain; what stands in their
 // padding on a device is then another matter, and the one that is tested.
-RandomGraph random_graph(std::uint64_t seed, RandomOps ops = RandomOps::basic);
+// With `rows`, that is the first size of all inputs.
+RandomGraph random_graph(std::uint64_t seed, RandomOps ops = RandomOps::basic, std::int64_t rows = 0);
 
 }  // namespace buda::passes

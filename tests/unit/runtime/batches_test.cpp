@@ -22,6 +22,7 @@ class BatchesTest : public testing::Test {
     return r.ok() ? "(no error)" : r.failure().diagnostics().front().message;
   }
   Ports ports_;
+  std::deque<host_plan::PlanTensor> names_;
 
  private:
   void add(std::vector<Port>& to, const std::string& name, Shape shape) {
@@ -32,7 +33,6 @@ class BatchesTest : public testing::Test {
     p.shape = std::move(shape);
     to.push_back(p);
   }
-  std::deque<host_plan::PlanTensor> names_;
 };
 
 TEST_F(BatchesTest, ExactShapesAreOneBatchWhateverTheyAre) {
@@ -43,6 +43,16 @@ TEST_F(BatchesTest, ExactShapesAreOneBatchWhateverTheyAre) {
   ASSERT_TRUE(b);
   EXPECT_EQ(b->rows, 0);
   EXPECT_EQ(b->count, 1);
+}
+
+TEST_F(BatchesTest, RowsThatDependOnEachOtherAreOneBatch) {
+  input("a", {4, 3});
+  output("y", {4, 2});
+  names_.back().rows_mixed_by = "mean";
+  EXPECT_EQ(plan_batches(ports_, {{"a", zeros({4, 3})}})->rows, 0);
+  for (std::int64_t rows : {1, 3, 5, 8}) EXPECT_THAT(error({{"a", zeros({rows, 3})}}), HasSubstr("'mean' makes the rows of output 'y'"));
+  ports_.states.push_back({ports_.inputs[0], ports_.outputs[0], std::nullopt});
+  EXPECT_EQ(plan_batches(ports_, {})->rows, 0);
 }
 
 TEST_F(BatchesTest, RowsHaveToAgree) {

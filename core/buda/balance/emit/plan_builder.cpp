@@ -7,6 +7,7 @@
 #include <buda/graph/fixed_value.hpp>
 #include <buda/graph/graph.hpp>
 #include <buda/graph/input_range.hpp>
+#include <buda/graph/mixed_rows.hpp>
 #include <buda/graph/training.hpp>
 #include <buda/graph/value.hpp>
 #include <buda/ops/device/device_layout.hpp>
@@ -196,6 +197,7 @@ class HostPlanBuilder {
     out_.plan.outputs.push_back(
         {node.name(), std::string(dtype_name(ops::border_type(node, type.dtype))), shapes.model.dims(), q.queue.name, std::move(steps)});
     out_.plan.outputs.back().training = graph::training_of(node);
+    out_.plan.outputs.back().rows_mixed_by = graph::rows_mixed_by(node);
     return success();
   }
 

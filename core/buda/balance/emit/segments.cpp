@@ -6,6 +6,7 @@
 #include <buda/graph/fixed_value.hpp>
 #include <buda/graph/input_range.hpp>
 #include <buda/graph/loopback.hpp>
+#include <buda/graph/mixed_rows.hpp>
 #include <buda/graph/placement.hpp>
 #include <buda/graph/training.hpp>
 #include <buda/ops/device/device_layout.hpp>
@@ -180,6 +181,7 @@ class Splitter {
     to.tags.erase(graph::kValueRange);
     to.tags.erase(graph::kIndexOf);
     to.tags.erase(graph::kTraining);
+    to.tags.erase(graph::kRowsMixedBy);
   }
 
   ValueRef value_in(Made& made, ValueRef v) {
@@ -286,6 +288,7 @@ host_plan::PlanTensor plan_tensor(const Graph& graph, const Node& n) {
   out.value_range = graph::value_range_of(n);
   out.index_of = graph::index_reader_of(n);
   out.training = graph::training_of(n);
+  out.rows_mixed_by = graph::rows_mixed_by(n);
   return out;
 }
 
