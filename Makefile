@@ -180,7 +180,7 @@ fuzz: deps tools
 # The Python module with all that it needs, for pip: python3 -m venv --system-site-packages V; V/bin/pip install --no-index --no-deps dist/*.whl
 wheel: toolchain
 	@rm -rf $(BUILD)/wheel && cmake --install $(BUILD) --prefix $(BUILD)/wheel > /dev/null
-	@/usr/bin/python3 -B apps/python/wheel.py $(BUILD)/wheel $(shell sed -n 's/^project(OpenBuda VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt) dist
+	@/usr/bin/python3 -B apps/python/wheel.py $(BUILD)/wheel $(shell sed -n 's/^project.OpenBuda VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt) dist
 	@rm -rf $(BUILD)/wheel
 
 # openbuda, libopenbuda1, libopenbuda-dev and python3-openbuda, in build/deb.

@@ -71,6 +71,16 @@ void declare_training(cli::OptionSet& set, Options& o) {
   declare_families(set, o, kTrainStages);
 }
 
+// What the stages may read: the model, and whatever is given to them. A checkpoint that goes on may be the one to write.
+std::vector<std::string> files_of_stages(const Options& o) {
+  std::vector<std::string> out = o.values;
+  out.push_back(o.model);
+  for (const auto& [stage, arguments] : o.handed_on)
+    for (std::size_t i = 0; i < arguments.size(); ++i)
+      if (!arguments[i].starts_with("--") && (i == 0 || arguments[i - 1] != "--resume")) out.push_back(arguments[i]);
+  return out;
+}
+
 cli::ToolSpec train_command(Options& o) {
   o.trains = true;
   cli::ToolSpec train;
@@ -91,6 +101,7 @@ cli::ToolSpec train_command(Options& o) {
   train.declare_others = [&o](cli::OptionSet& set, const std::string& bin_dir, const std::string& temporary_dir) {
     return declare_stage_options(set, o, bin_dir, temporary_dir);
   };
+  train.also_read = [&o] { return files_of_stages(o); };
   train.run = [&o](cli::ToolHost& host) { return train_model(o, host); };
   train.products = [&o] { return std::vector<std::string>{checkpoint_path(o)}; };
   return train;
@@ -144,6 +155,7 @@ cli::ToolSpec tool(AllOptions& all) {
   compile.declare_others = [&o](cli::OptionSet& set, const std::string& bin_dir, const std::string& temporary_dir) {
     return declare_stage_options(set, o, bin_dir, temporary_dir);
   };
+  compile.also_read = [&o] { return files_of_stages(o); };
   compile.run = [&o](cli::ToolHost& host) { return compile_model(o, host); };
   compile.products = [&o] { return std::vector<std::string>{image_path(o)}; };
 

@@ -123,8 +123,6 @@ Result<void> compile_model(const Options& given, cli::ToolHost& host) {
     return usage_error("BD006", "options --reports and --build-dir both say where the intermediate files are");
   std::string folder = o.reports.empty() ? o.build_dir : reports_folder(o);
   if (folder.empty() && o.save_temps) folder = (image.ends_with(".tti") ? image.substr(0, image.size() - 4) : image) + ".build";
-  if (host.fs().exists(image) && host.fs().canonical(image) == host.fs().canonical(o.model))
-    return usage_error("BD003", cat("'", image, "' is the model itself; the image must be another file"));
   if (o.dry_run) return print_commands(o, host, folder.empty() ? host.temporary_dir + "/buda" : folder);
   std::string key;
   if (!o.cache.empty()) {

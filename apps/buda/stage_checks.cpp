@@ -5,11 +5,18 @@
 #include <buda/cli/tool.hpp>
 #include <buda/io/process.hpp>
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 namespace buda::driver {
 namespace {
 
 // The others have no options but these two have them too: the device, threads and such.
-bool has_options(const StageCommand& command) { return command.stage == "optimizer" || command.stage == "balancer"; }
+bool has_options(const StageCommand& command) {
+  constexpr std::array<std::string_view, 4> kStages = {"autograd", "optimizer", "balancer", "trainer"};
+  return std::find(kStages.begin(), kStages.end(), command.stage) != kStages.end();
+}
 
 Diagnostic refused(const StageCommand& command, const io::ProcessResult& result) {
   Diagnostic d = input_error("BD001", {}, cat("stage ", command.stage, " refuses its options"));

@@ -53,6 +53,12 @@ cli::ToolSpec tool(Options& o) {
   spec.plugins = {plugin::Kind::frontend};
   spec.declare = [&o](cli::OptionSet& set) { declare(set, o); };
   spec.run = [&o](cli::ToolHost& host) { return run(o, host); };
+  spec.also_read = [&o] {
+    std::vector<std::string> out = o.values;
+    out.push_back(o.model);
+    out.push_back(o.parameters);
+    return out;
+  };
   spec.products = [&o] {
     std::string path = output_path(o);
     if (!o.list_ops.empty()) return std::vector<std::string>{std::string(io::kStdStream)};

@@ -69,6 +69,7 @@ cli::ToolSpec tool(Options& o) {
   spec.plugins = {plugin::Kind::decomposition, plugin::Kind::policy};
   spec.declare = [&o](cli::OptionSet& set) { declare(set, o); };
   spec.inputs = [&o] { return std::vector<cli::InputFile>{{o.graph, {cli::FileKind::tensor_graph, cli::FileKind::device_graph}}}; };
+  spec.also_read = [&o] { return std::vector<std::string>{o.calibrate, o.expect, o.verify_inputs, o.pipeline}; };
   spec.check = [&o](cli::ToolHost& host) { return check(o, host); };
   spec.run = [&o](cli::ToolHost& host) { return run(o, host); };
   spec.products = [&o] {

@@ -15,9 +15,18 @@ namespace py = pybind11;
 namespace buda::python {
 namespace {
 
-constexpr std::array<std::pair<DType, const char*>, 12> kNames = {
-    {{DType::boolean, "bool"}, {DType::u8, "uint8"}, {DType::i8, "int8"}, {DType::u16, "uint16"}, {DType::i16, "int16"}, {DType::u32, "uint32"},
-     {DType::i32, "int32"}, {DType::u64, "uint64"}, {DType::i64, "int64"}, {DType::f16, "float16"}, {DType::f32, "float32"}, {DType::f64, "float64"}}};
+constexpr std::array<std::pair<DType, const char*>, 12> kNames = {{{DType::boolean, "bool"},
+                                                                   {DType::u8, "uint8"},
+                                                                   {DType::i8, "int8"},
+                                                                   {DType::u16, "uint16"},
+                                                                   {DType::i16, "int16"},
+                                                                   {DType::u32, "uint32"},
+                                                                   {DType::i32, "int32"},
+                                                                   {DType::u64, "uint64"},
+                                                                   {DType::i64, "int64"},
+                                                                   {DType::f16, "float16"},
+                                                                   {DType::f32, "float32"},
+                                                                   {DType::f64, "float64"}}};
 
 const char* numpy_name(DType dtype) {
   for (const auto& [ours, name] : kNames)
@@ -59,13 +68,23 @@ py::array array_of(const Tensor& tensor) {
 
 NamedTensors tensors_of(const py::dict& arrays) {
   NamedTensors out;
-  for (const auto& [name, array] : arrays) out.insert_or_assign(name.cast<std::string>(), tensor_of(py::reinterpret_borrow<py::object>(array)));
+  for (const auto& [name, array] : arrays)
+    out.insert_or_assign(name.cast<std::string>(), tensor_of(py::reinterpret_borrow<py::object>(array)));
   return out;
 }
 
 py::dict arrays_of(const NamedTensors& tensors) {
   py::dict out;
   for (const auto& [name, tensor] : tensors) out[py::str(name)] = array_of(tensor);
+  return out;
+}
+
+py::dict arrays_of(const NamedTensors& tensors, const std::vector<runtime::Port>& ports) {
+  py::dict out;
+  for (const runtime::Port& port : ports)
+    if (auto found = tensors.find(port.tensor->name); found != tensors.end()) out[py::str(found->first)] = array_of(found->second);
+  for (const auto& [name, tensor] : tensors)
+    if (!out.contains(name)) out[py::str(name)] = array_of(tensor);
   return out;
 }
 

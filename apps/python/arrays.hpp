@@ -1,10 +1,13 @@
 // Tensors as NumPy arrays.
 #pragma once
 
+#include <buda/runtime/ports.hpp>
 #include <buda/tensor/named_tensors.hpp>
 
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
+
+#include <vector>
 
 namespace buda::python {
 
@@ -15,5 +18,7 @@ pybind11::array array_of(const Tensor& tensor);
 
 NamedTensors tensors_of(const pybind11::dict& arrays);
 pybind11::dict arrays_of(const NamedTensors& tensors);
+// In the order of the ports: that of the model's outputs.
+pybind11::dict arrays_of(const NamedTensors& tensors, const std::vector<runtime::Port>& ports);
 
 }  // namespace buda::python

@@ -64,7 +64,8 @@ std::unique_ptr<PySession> PySession::open(const Opening& opening) {
 py::dict PySession::run(const py::object& inputs, const std::string& name) {
   const auto opened = this->opened();
   runtime::Session* session = value_or_raise(opened->model(name));
-  return arrays_of(in_turn(opened, [session, tensors = by_name(session->ports(), inputs)] { return session->run(tensors); }));
+  return arrays_of(in_turn(opened, [session, tensors = by_name(session->ports(), inputs)] { return session->run(tensors); }),
+                   session->ports().outputs);
 }
 
 py::list PySession::ports(const std::string& name, bool inputs) const {

@@ -106,6 +106,7 @@ Result<void> compare_outputs(const Options& o, const NamedTensors& outputs, std:
   if (names.empty())
     for (const auto& [name, tensor] : outputs) names.push_back(name);
   BUDA_ASSIGN(auto expected, read_named(host, {o.expect}, {"expect", "output", names}));
+  if (expected.empty()) return input_error("RN011", {o.expect}, "holds no tensor: nothing would be compared");
   Failure failure;
   std::vector<std::vector<std::string>> rows = {
       {"output", "elements", "correlation", "max error", "mean error", "equal", "verdict", "criterion"}};

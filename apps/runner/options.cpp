@@ -97,7 +97,7 @@ cli::ToolSpec tool(Options& o) {
       "results of ops; with --accuracy the accuracy of ops.";
   spec.example =
       "runner digits.tti --inputs digits.images.npz -o out.npz\n"
-      "runner digits.tti --inputs x=image.npy --expect reference.npz --pcc 0.999 --max-error 0.01\n"
+      "runner digits.tti --inputs image=image.npy --expect reference.npz --pcc 0.999 --max-error 0.01\n"
       "runner net.yaml --test --dump all.npz --trace trace.jsonl\n"
       "runner digits.graph.json --target cpu --inputs digits.images.npz -o reference.npz";
   spec.plugins = {plugin::Kind::target};
@@ -107,8 +107,13 @@ cli::ToolSpec tool(Options& o) {
     return std::vector<cli::InputFile>{{o.model, {FileKind::image, FileKind::netlist, FileKind::tensor_graph, FileKind::device_graph}},
                                        {o.plan, {FileKind::host_plan}}};
   };
+  spec.also_read = [&o] {
+    std::vector<std::string> out = o.inputs;
+    out.push_back(o.expect);
+    return out;
+  };
   spec.run = [&o](cli::ToolHost& host) { return run(o, host); };
-  spec.products = [&o] { return std::vector<std::string>{output_path(o), o.dump, o.trace, o.accuracy}; };
+  spec.products = [&o] { return std::vector<std::string>{output_path(o), o.dump, o.trace, o.accuracy, o.telemetry}; };
   return spec;
 }
 

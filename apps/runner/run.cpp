@@ -34,6 +34,7 @@
 #include <buda/runtime/timed_calls.hpp>
 #include <buda/runtime/trace.hpp>
 #include <buda/telemetry/followed.hpp>
+#include <buda/tensor/ordered_file.hpp>
 #include <buda/tensor/tensor.hpp>
 #include <buda/tensor/tensor_file.hpp>
 
@@ -91,7 +92,7 @@ Result<void> write_outputs(const Options& o, const NamedTensors& outputs, const 
     print_outputs(outputs, order, host);
     host.log(0, cat("outputs written to ", path));
   }
-  return write_tensors(host.fs(), path, outputs, host.write_mode);
+  return write_tensors_in_order(host.fs(), path, outputs, order, host.write_mode);
 }
 
 telemetry::Telemetry run_told(const Options& o, const std::string& target) {

@@ -5,9 +5,18 @@
 
 #include <buda/autograd/schedule.hpp>
 #include <buda/cli/product_name.hpp>
+#include <buda/tensor/tensor_file.hpp>
 
 namespace buda::trainer {
 namespace {
+
+// A file, or NAME=FILE.
+Result<void> check_exists(const std::string& text, cli::ToolHost& host) {
+  const auto equal = text.find('=');
+  const bool named = equal != std::string::npos && equal != 0 && !host.fs().exists(text);
+  if (auto bytes = host.fs().read(named ? text.substr(equal + 1) : text); !bytes) return std::move(bytes).failure();
+  return success();
+}
 
 void declare(cli::OptionSet& set, Options& o) {
   set.positional("MODEL", o.model, "image (.tti) or graph of a training step (autograd makes it)");
@@ -37,6 +46,17 @@ void declare(cli::OptionSet& set, Options& o) {
            "--perf");
 }
 
+// What can be told before the step is compiled.
+Result<void> check(const Options& o, cli::ToolHost& host) {
+  BUDA_TRY(autograd::parse_schedule(o.schedule));
+  if (!o.output.empty()) BUDA_TRY(check_tensor_path(o.output));
+  if (o.inputs.empty() && o.targets.empty())
+    return usage_error("TR001", "there are no samples: --inputs gives the model's inputs, and --targets what the loss compares with");
+  for (const auto* files : {&o.inputs, &o.targets, &o.validate, &o.validate_targets})
+    for (const std::string& text : *files) BUDA_TRY(check_exists(text, host));
+  return o.resume.empty() ? success() : check_exists(o.resume, host);
+}
+
 }  // namespace
 
 std::string output_path(const Options& o) { return cli::product_path(o.output, o.model, ".trained.safetensors"); }
@@ -57,13 +77,15 @@ cli::ToolSpec tool(Options& o) {
       "--validate-targets digits.labels.npz";
   spec.plugins = {plugin::Kind::target};
   spec.declare = [&o](cli::OptionSet& set) { declare(set, o); };
-  spec.check = [&o](cli::ToolHost&) -> Result<void> {
-    BUDA_TRY(autograd::parse_schedule(o.schedule));
-    return success();
-  };
+  spec.check = [&o](cli::ToolHost& host) { return check(o, host); };
   spec.inputs = [&o] {
     using cli::FileKind;
     return std::vector<cli::InputFile>{{o.model, {FileKind::image, FileKind::tensor_graph}}};
+  };
+  spec.also_read = [&o] {
+    std::vector<std::string> out;
+    for (const auto* files : {&o.inputs, &o.targets, &o.validate, &o.validate_targets}) out.insert(out.end(), files->begin(), files->end());
+    return out;  // --resume and -o may be one checkpoint, which goes on
   };
   spec.run = [&o](cli::ToolHost& host) { return run(o, host); };
   spec.products = [&o] { return std::vector<std::string>{output_path(o), o.log}; };

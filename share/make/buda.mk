@@ -36,6 +36,11 @@ $(foreach ending,$(MODEL_ENDINGS),$(eval $(call buda_import_rule,$(ending))))
 %.yaml: %.device.graph.json
 	$(call buda_tool,balancer) $< -o $@ --device $(BUDA_DEVICE) --settings $*.balancer.json $(buda_common) $(BALANCER_FLAGS)
 
+# What the balancer writes next to a netlist. Where it is missing it is made alone, so that an edited netlist stays.
+%.plan.json: %.yaml
+	@if [ -e $@ ]; then touch $@; else set -x; \
+	  $(call buda_tool,balancer) $*.device.graph.json -o - --plan $@ --device $(BUDA_DEVICE) $(BUDA_FLAGS) $(BALANCER_FLAGS) > /dev/null; fi
+
 # A folder of products; its stamp stands for it. Which epochs there are is known once the pipes are made, so another make goes over them, side
 # by side with `make -j`. Where nothing but pipes of epochs has changed, they were edited, and stay.
 buda_edited = %/overlay/pipes.json %/overlay/pipegen.yaml
@@ -69,13 +74,13 @@ endif
 # not wanted any more would be packed. What the image depends on leaves kernels out: it would make them again, wanted or not.
 buda_settings = $(foreach stage,optimizer balancer,$(addprefix --settings ,$(wildcard $*.$(stage).json)))
 buda_kernels := $(filter-out 0,$(BUDA_KERNELS))
-%.tti: %.yaml %.pipes/stamp $(if $(buda_kernels),%.pipes/kernels/manifest.json)
+%.tti: %.yaml %.plan.json %.pipes/stamp $(if $(buda_kernels),%.pipes/kernels/manifest.json)
 	$(if $(buda_kernels),,$(if $(wildcard $*.pipes/kernels),rm -rf $*.pipes/kernels $*.pipes/kernels.d))
 	$(call buda_tool,tti-pack) --netlist $< --plan $*.plan.json --build $*.pipes -o $@ --device $(BUDA_DEVICE) $(buda_settings) $(buda_common) \
 	  $(TTI_PACK_FLAGS)
 	@sed -i 's|[^ ]*\.pipes/kernels/[^ ]*||g' $@.d
 
-.PRECIOUS: %.graph.json %.device.graph.json %.yaml %.pipes/stamp %.pipes/kernels/manifest.json
+.PRECIOUS: %.graph.json %.device.graph.json %.yaml %.plan.json %.pipes/stamp %.pipes/kernels/manifest.json
 
 # Rules of depfiles must not become the goal of a plain `make`: that is the Makefile's first one.
 # The make for one folder's epochs has nothing to do with other files, whose depfiles may name pipes that are no longer there.

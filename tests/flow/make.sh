@@ -31,6 +31,9 @@ expect "a plain make without the image" "$(stages)" "tti-pack "
 # Without BUDA_BIN the tools are found beside buda.mk.
 expect "the tools beside buda.mk" "$(sed '/BUDA_BIN/d' Makefile > Found.mk; make -f Found.mk -n -B digits.tti | grep -c "^$build/bin/")" "6"
 expect "nothing changed" "$(stages digits.tti)" ""
+cp digits.plan.json plan.json; rm digits.plan.json
+expect "the plan is missing" "$(make digits.tti 2>&1 | sed -n 's|^[+ ]*'"$build"'/bin/\([a-z0-9-]*\) .*|\1|p' | tr '\n' ' ')" "balancer tti-pack "
+cmp digits.plan.json plan.json
 sleep 1; touch board.yaml
 expect "the device descriptor changed" "$(stages digits.tti)" "optimizer balancer netlist2pipe pipegen tti-pack "
 sleep 1; touch digits.onnx

@@ -30,7 +30,7 @@ CODE = re.compile(r"(?:error|warning|note): .*\[([A-Z]{2}\d{3})\]$|\"code\": ?\"
 ELSEWHERE = {
     "BA": ("products of the balancer alone", "tests/cli/balancer"),
     "BB": ("blobs that others have written", "tests/unit/overlay, tests/cli/pipegen"),
-    "BD002 BD003 CL010": ("names of its product, which this script chooses", "tests/cli/buda/bad-config.test"),
+    "BD002 CL010 IO007": ("names of its product, which this script chooses", "tests/cli/buda/bad-config.test"),
     "BD004 BD005 BD007": ("commands other than compile", "tests/cli/buda"),
     "BL000 BL004 BL010 BL030 BL045 BL046 BL054": ("graphs, netlists and plans that the balancer alone is given, and policies of others", "tests/cli/balancer, tests/unit/balance"),
     "BL001 BL002 BL003 BL005 BL006 BL007 BL008 BL009 BL018 BL019 BL024 BL025": ("graphs of device level that the optimizer would have refused or mended",
@@ -44,7 +44,6 @@ ELSEWHERE = {
     "IO004 IO009": ("lack of memory, threads or files", "tests/robustness/scarce.py"),
     "IO005 IO006": ("programs that cannot be started, and interrupts", "tests/unit/io, tests/robustness/kill.py"),
     "IO008 IO013 IO040": ("folders of reports and shared memory", "tests/robustness"),
-    "IO007": ("products that compile checks itself (BD003)", "tests/cli/contract"),
     "IP004 IP006": ("the importer's own options", "tests/cli/importer"),
     "KC": ("kernels, which kernelc and the target tensix compile", "tests/cli/kernelc"),
     "LV": ("netlist check --liveness", "tests/unit/liveness"),

@@ -26,7 +26,8 @@ std::vector<std::string> all_spellings(const OptionSet& set) {
 }
 
 // "-MD" and "-###" are more than one letter behind one dash, which the library cannot know; they become their long names. So do further
-// long names, alone or with "=". A flag with a value, "--enable-consteval=false", becomes the --set that says the same.
+// long names, alone or with "=". A flag with a value, "--enable-consteval=false", becomes the --set that says the same, and so does
+// "--no-enable-consteval".
 std::vector<std::string> with_long_names(const std::vector<std::string>& arguments, const OptionSet& set) {
   std::vector<std::string> out;
   bool options_ended = false;
@@ -38,6 +39,9 @@ std::vector<std::string> with_long_names(const std::vector<std::string>& argumen
           if (spelling.size() > 2 && (argument == spelling || argument.starts_with(spelling + '=')))
             replaced = cat("--", option.spec.name, argument.substr(spelling.size()));
     if (argument == "--") options_ended = true;
+    if (!options_ended && replaced.starts_with("--no-") && set.find(replaced.substr(2)) == nullptr)
+      if (const BoundOption* off = set.find(replaced.substr(5)); off != nullptr && off->spec.type == OptionType::flag)
+        replaced = cat("--", off->spec.name, "=false");
     auto equal = replaced.find('=');
     const BoundOption* flag =
         options_ended || !replaced.starts_with("--") || equal == std::string::npos ? nullptr : set.find(replaced.substr(2, equal - 2));

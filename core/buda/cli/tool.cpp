@@ -17,6 +17,7 @@
 #include <buda/cli/signals.hpp>
 #include <buda/cli/terminal.hpp>
 #include <buda/cli/timeline.hpp>
+#include <buda/io/replaced_input.hpp>
 #include <buda/plugin/guard.hpp>
 #include <buda/plugin/loader.hpp>
 
@@ -136,6 +137,30 @@ bool is_regular(const std::string& path) {
   return std::filesystem::is_regular_file(path, error);
 }
 
+// "NAME=FILE" is a file, but a name may have a '=' of its own.
+std::string file_of(const std::string& text) {
+  const auto equal = text.find('=');
+  std::error_code error;
+  return equal == std::string::npos || std::filesystem::exists(text, error) ? text : text.substr(equal + 1);
+}
+
+// Whether a product would replace what is read, or a file of a folder that is.
+bool is_same_file(const std::string& product, const std::string& read) {
+  std::error_code error;
+  if (std::filesystem::is_directory(read, error))
+    return std::filesystem::equivalent(std::filesystem::absolute(product).parent_path(), read, error);
+  return std::filesystem::equivalent(product, read, error);
+}
+
+Result<void> check_not_read(const std::string& product, const std::vector<std::string>& read) {
+  for (const std::string& text : read) {
+    const std::string file = file_of(text);
+    if (file.empty() || file == io::kStdStream || !is_regular(product) || !is_same_file(product, file)) continue;
+    return io::would_replace_input(product);
+  }
+  return success();
+}
+
 // Asked before the work, too: minutes of it would be lost on a product that has no place.
 Result<void> check_products(const ToolSpec& spec, const CommonOptions& common, io::FileSystem& fs) {
   Failure failure;
@@ -143,8 +168,15 @@ Result<void> check_products(const ToolSpec& spec, const CommonOptions& common, i
   std::vector<std::string> products = spec.products ? spec.products() : std::vector<std::string>{};
   products.push_back(common.timeline);
   if (common.depfile) products.push_back(common.depfile_name);
+  std::vector<std::string> read = spec.also_read ? spec.also_read() : std::vector<std::string>{};
+  if (spec.inputs)
+    for (const InputFile& input : spec.inputs()) read.push_back(input.path);
   for (const std::string& path : products) {
     if (path.empty()) continue;
+    if (auto free = check_not_read(path, read); !free) {
+      failure.add(std::move(free).failure());
+      continue;
+    }
     if (!path.starts_with("/dev/") && !named.insert(std::filesystem::path(path).lexically_normal().string()).second)
       failure.add(usage_error("CL010", cat("two products have the name '", path, "'; give each its own")));
     // A dependency file may lie in the folder that is the product, and is written last.

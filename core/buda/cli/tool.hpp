@@ -75,6 +75,8 @@ struct ToolSpec {
   std::function<Result<void>(ToolHost&)> check;
   // The files of other tools that this one reads; those of another kind are refused before run, with the tool to run first.
   std::function<std::vector<InputFile>()> inputs;
+  // Further files that run reads, or "NAME=FILE", or folders of them: no product may replace one, not even before it is read.
+  std::function<std::vector<std::string>()> also_read;
   std::function<Result<void>(ToolHost&)> run;
   // The products named by -o, for depfiles; asked before and after run.
   std::function<std::vector<std::string>()> products;

@@ -12,6 +12,7 @@
 #include <buda/io/left_over.hpp>
 #include <buda/io/mapped_memory.hpp>
 #include <buda/io/real_file_system.hpp>
+#include <buda/io/replaced_input.hpp>
 #include <buda/io/temporary_names.hpp>
 
 #include <fcntl.h>
@@ -211,6 +212,12 @@ std::unique_ptr<FileSystem> make_real_file_system() { return std::make_unique<Re
 
 bool is_real(const FileSystem& fs) { return dynamic_cast<const RealFileSystem*>(&fs) != nullptr; }
 
+Diagnostic would_replace_input(const std::string& path) {
+  Diagnostic d = usage_error("IO007", cat("'", path, "' is an input of this command; it is not overwritten"));
+  d.hint = "give the product another name, as with -o";
+  return d;
+}
+
 // Asked for products that exist already.
 Result<void> require_not_read(const FileSystem& fs, const std::string& path) {
   struct stat file {};
@@ -218,9 +225,7 @@ Result<void> require_not_read(const FileSystem& fs, const std::string& path) {
   for (const auto& name : fs.files_read()) {
     struct stat other {};
     if (::stat(name.c_str(), &other) != 0 || other.st_dev != file.st_dev || other.st_ino != file.st_ino) continue;
-    Diagnostic d = usage_error("IO007", cat("'", path, "' is an input of this command; it is not overwritten"));
-    d.hint = "name another file for the product";
-    return d;
+    return would_replace_input(path);
   }
   return success();
 }

@@ -5,6 +5,11 @@
 #include <buda/tensor/npy.hpp>
 #include <buda/tensor/tensor.hpp>
 
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
 namespace buda {
 namespace {
 
@@ -34,9 +39,16 @@ Result<NamedTensors> parse_npz(const io::Bytes& bytes, const std::string& path) 
   return tensors;
 }
 
-Result<void> write_npz(io::OutputFile& out, const NamedTensors& tensors, ZipMethod method) {
+Result<void> write_npz(io::OutputFile& out, const NamedTensors& tensors, ZipMethod method, const std::vector<std::string>& first) {
+  std::vector<std::string> names;
+  for (const std::string& name : first)
+    if (tensors.contains(name) && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  const std::set<std::string> placed(names.begin(), names.end());
+  for (const auto& [name, tensor] : tensors)
+    if (!placed.contains(name)) names.push_back(name);
   ZipWriter zip(out);
-  for (const auto& [name, tensor] : tensors) {
+  for (const std::string& name : names) {
+    const Tensor& tensor = tensors.at(name);
     std::string header = npy_header(tensor);
     const std::string_view pieces[] = {header, tensor.bytes()};
     BUDA_TRY(zip.add(cat(name, kMemberEnding), pieces, method));

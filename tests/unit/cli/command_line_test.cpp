@@ -155,6 +155,8 @@ TEST_F(CommandLine, FlagsTakeAValueBehindTheEqualSign) {
   EXPECT_FALSE(o_.fast);
   ASSERT_TRUE(parse({"i", "--fast=true"}));
   EXPECT_TRUE(o_.fast);
+  ASSERT_TRUE(parse({"i", "--config", "c.yaml", "--no-fast"}));
+  EXPECT_EQ(first_error({"i", "--no-slow"}), "unknown option '--no-slow'");
   EXPECT_EQ(first_error({"i", "--fast=perhaps"}), "option 'fast': expected true or false, found 'perhaps'");
 }
 

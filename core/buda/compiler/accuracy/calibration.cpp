@@ -21,7 +21,8 @@ std::vector<std::string> names_of(const graph::Graph& graph, const std::vector<g
 
 Result<NamedTensors> read_for(const std::string& path, const std::vector<std::string>& names, Host& host) {
   BUDA_ASSIGN(NamedTensors tensors, read_tensors(host.fs(), path));
-  if (names.size() == 1 && tensors.size() == 1 && !tensors.contains(names[0])) {
+  // An .npy file has no names.
+  if (path.ends_with(".npy") && names.size() == 1 && tensors.size() == 1) {
     const Tensor only = tensors.begin()->second;
     return NamedTensors{{names[0], only}};
   }
@@ -67,6 +68,7 @@ Result<Calibration> calibration(const graph::Graph& graph, const OptimizerOption
   if (options.expect.empty()) return out;
   const std::vector<std::string> outputs = names_of(graph, graph.outputs());
   BUDA_ASSIGN(out.expected, read_for(options.expect, outputs, host));
+  if (out.expected.empty()) return input_error("OZ021", {options.expect}, "holds no tensor: nothing would be compared");
   for (const auto& [name, tensor] : out.expected) {
     if (out.reference.contains(name)) continue;
     return input_error("OZ021", {options.expect},
