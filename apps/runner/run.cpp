@@ -23,7 +23,6 @@
 #include <buda/plugin/target.hpp>
 #include <buda/runtime/bare_netlist.hpp>
 #include <buda/runtime/data_extents.hpp>
-#include <buda/runtime/graph_model.hpp>
 #include <buda/runtime/merged_session.hpp>
 #include <buda/runtime/model_stimulus.hpp>
 #include <buda/runtime/netlist_run.hpp>
@@ -281,8 +280,8 @@ class Runner {  // wide because each kind of model, and each thing that a run ca
     auto read_inputs = [&](const graph::Graph& graph, std::vector<std::string> names) -> Result<NamedTensors> {
       BUDA_ASSIGN(auto inputs, read_named(host_, o_.inputs, input_side(std::move(names))));
       if (!o_.stimulus) return inputs;
-      BUDA_ASSIGN(const auto model, runtime::model_of_graph(graph, o_.model));
-      BUDA_TRY(add_drawn(model, inputs));
+      BUDA_ASSIGN(auto drawn, runtime::draw_inputs(graph, o_.model, inputs, host_.seed));
+      inputs.merge(drawn);
       return inputs;
     };
     BUDA_ASSIGN(auto done, evaluate_graph(bytes, o_.model, arithmetic, read_inputs, host_));

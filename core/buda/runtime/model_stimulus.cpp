@@ -3,8 +3,11 @@
 
 #include <buda/base/hash.hpp>
 #include <buda/base/rng.hpp>
+#include <buda/graph/graph.hpp>
 #include <buda/graph/input_range.hpp>
-#include <buda/runtime/index_bounds.hpp>
+#include <buda/ops/whole_graph/infer.hpp>
+#include <buda/passes/integers/index_operand.hpp>
+#include <buda/runtime/graph_model.hpp>
 #include <buda/runtime/model_runs.hpp>
 #include <buda/tensor/tensor.hpp>
 #include <buda/tensor/visit.hpp>
@@ -12,7 +15,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -26,10 +28,11 @@ struct Range {
   double least = -1, most = 1;
 };
 
-Range range_of(const Port& input, const std::map<std::string, std::int64_t>& bounds) {
-  if (const auto promised = graph::parse_input_range(input.tensor->value_range))
-    return {static_cast<double>(promised->least), static_cast<double>(promised->most)};
-  if (const auto bound = bounds.find(input.tensor->name); bound != bounds.end()) return {0, static_cast<double>(bound->second - 1)};
+Range range_of(const Port& input) {
+  const bool is_index = !input.tensor->index_of.empty();
+  if (const auto known = graph::parse_input_range(input.tensor->value_range))
+    return {static_cast<double>(is_index && known->most >= 0 ? std::max<std::int64_t>(known->least, 0) : known->least),
+            static_cast<double>(known->most)};
   return is_float(input.dtype) ? Range{} : Range{0, 1};
 }
 
@@ -94,7 +97,6 @@ std::int64_t rows_of_inputs(const ModelRuns& runs, const NamedTensors& given, st
 
 Result<NamedTensors> draw_inputs(const Model& model, const NamedTensors& given, std::int64_t rounds, std::uint64_t seed) {
   BUDA_ASSIGN(const ModelRuns runs, runs_of(model));
-  const auto bounds = index_bounds(model);
   const auto batch = batch_of(runs.ports);
   NamedTensors out;
   for (const Port& port : runs.ports.inputs) {
@@ -102,9 +104,16 @@ Result<NamedTensors> draw_inputs(const Model& model, const NamedTensors& given, 
     if (given.contains(name) || !runs.ports.must_be_given(name)) continue;
     Shape shape = port.shape;
     if (batch) shape[0] = rows_of_inputs(runs, given, rounds, *batch);
-    out.emplace(name, draw(port, std::move(shape), range_of(port, bounds), seed));
+    out.emplace(name, draw(port, std::move(shape), range_of(port), seed));
   }
   return out;
+}
+
+Result<NamedTensors> draw_inputs(graph::Graph graph, const std::string& path, const NamedTensors& given, std::uint64_t seed) {
+  BUDA_TRY(ops::infer_types(graph));
+  if (graph.level == graph::Level::tensor) BUDA_TRY(passes::bound_indices(graph));
+  BUDA_ASSIGN(const Model model, model_of_graph(std::move(graph), path));
+  return draw_inputs(model, given, 1, seed);
 }
 
 }  // namespace buda::runtime
