@@ -70,7 +70,6 @@ Compilation::Compilation(const Options& o, cli::ToolHost& host, std::string fold
 Result<void> Compilation::run() {
   BUDA_TRY(remove_old_epochs());
   const std::vector<StageCommand> commands = stage_commands(o_, host_, files_, o_.trains ? files_.image : image_path(o_));
-  BUDA_TRY(check_options_of(commands));
   for (std::size_t i = 0; i < commands.size(); ++i) BUDA_TRY(run_stage(commands[i], cat('[', i + 1, '/', commands.size(), ']')));
   return success();
 }

@@ -5,6 +5,7 @@
 #include "apps/buda/cache_command.hpp"
 #include "apps/buda/explain_command.hpp"
 #include "apps/buda/run.hpp"
+#include "apps/buda/stage_checks.hpp"
 #include "apps/buda/stage_options.hpp"
 #include "apps/buda/train.hpp"
 
@@ -102,6 +103,7 @@ cli::ToolSpec train_command(Options& o) {
     return declare_stage_options(set, o, bin_dir, temporary_dir);
   };
   train.also_read = [&o] { return files_of_stages(o); };
+  train.check = [&o](cli::ToolHost& host) { return check_stage_options(o, host); };
   train.run = [&o](cli::ToolHost& host) { return train_model(o, host); };
   train.products = [&o] { return std::vector<std::string>{checkpoint_path(o)}; };
   return train;
@@ -132,6 +134,7 @@ cli::ToolSpec bench_command(Options& o) {
   bench.declare_others = [&o](cli::OptionSet& set, const std::string& bin_dir, const std::string& temporary_dir) {
     return declare_stage_options(set, o, bin_dir, temporary_dir);
   };
+  bench.check = [&o](cli::ToolHost& host) { return check_stage_options(o, host); };
   bench.run = [&o](cli::ToolHost& host) { return bench_model(o, host); };
   bench.products = [&o] { return std::vector<std::string>{o.output}; };
   return bench;
@@ -156,6 +159,7 @@ cli::ToolSpec tool(AllOptions& all) {
     return declare_stage_options(set, o, bin_dir, temporary_dir);
   };
   compile.also_read = [&o] { return files_of_stages(o); };
+  compile.check = [&o](cli::ToolHost& host) { return check_stage_options(o, host); };
   compile.run = [&o](cli::ToolHost& host) { return compile_model(o, host); };
   compile.products = [&o] { return std::vector<std::string>{image_path(o)}; };
 

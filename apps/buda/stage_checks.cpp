@@ -2,6 +2,7 @@
 #include "apps/buda/stage_checks.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/cli/product_name.hpp>
 #include <buda/cli/tool.hpp>
 #include <buda/io/process.hpp>
 
@@ -27,8 +28,10 @@ Diagnostic refused(const StageCommand& command, const io::ProcessResult& result)
 
 }  // namespace
 
-Result<void> check_options_of(const std::vector<StageCommand>& commands) {
-  for (const StageCommand& command : commands) {
+Result<void> check_stage_options(const Options& options, const cli::ToolHost& host) {
+  if (options.dry_run) return success();
+  const BuildFiles files("", cli::model_name(options.model));
+  for (const StageCommand& command : stage_commands(options, host, files, files.image)) {
     if (!has_options(command)) continue;
     std::vector<std::string> argv = command.argv;
     argv.insert(argv.end(), {"--check-options", "-q"});  // warnings are told when it works

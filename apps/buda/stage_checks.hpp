@@ -5,12 +5,10 @@
 
 #include <buda/diag/result.hpp>
 
-#include <vector>
-
 namespace buda::driver {
 
 // Names of devices, policies, formats and clusters, and values of options, that a later stage would refuse after minutes of work. What is
 // wrong is told by the stage; the failure has its exit code.
-Result<void> check_options_of(const std::vector<StageCommand>& commands);
+Result<void> check_stage_options(const Options& options, const cli::ToolHost& host);
 
 }  // namespace buda::driver

@@ -112,7 +112,7 @@ Result<std::vector<Module>> find_modules(io::FileSystem& fs, const std::string& 
   }
   if (out.empty()) {
     Diagnostic d = input_error("RY001", {folder}, "neither the folder nor one in it has a graph or a placement report");
-    d.hint = "'buda compile MODEL --build-dir DIR/NAME --dump-dir DIR/NAME/passes' leaves them there";
+    d.hint = "'buda compile MODEL --reports DIR' leaves them there";
     return d;
   }
   return out;

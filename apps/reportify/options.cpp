@@ -21,7 +21,7 @@ cli::ToolSpec export_command(Options& o) {
       "that cannot be read is reported, and the page shows the reason in its place.";
   spec.reads = kReads;
   spec.writes = "the folder of --output.";
-  spec.example = "buda compile m.onnx --build-dir reports/m --dump-dir reports/m/passes\nreportify export reports -o page";
+  spec.example = "buda compile m.onnx --reports reports\nreportify export reports -o page";
   spec.declare = [&o](cli::OptionSet& set) {
     set.positional("DIR", o.folder, "folder of reports");
     set.path("output", o.output, "DIR", "folder to write").also("-o");

@@ -84,9 +84,9 @@ class Files {
       if (*place < side_.wanted.size()) return side_.wanted[*place];
       return error(file, cat("the model has ", side_.wanted.size(), ' ', side_.file_stem, "s, so there is no number ", *place));
     }
-    // An .npy file has no name of its own but that of the file.
+    // An .npy file has no name of its own but that of the file, and NumPy calls an array without one arr_0.
     bool known = std::find(side_.wanted.begin(), side_.wanted.end(), own) != side_.wanted.end();
-    bool only = files_.size() == 1 && side_.wanted.size() == 1 && (file.ends_with(".npy") || file.ends_with(kProtoEnding));
+    bool only = files_.size() == 1 && side_.wanted.size() == 1 && (file.ends_with(".npy") || file.ends_with(kProtoEnding) || own == "arr_0");
     return !known && only ? side_.wanted.front() : own;
   }
 

@@ -124,6 +124,8 @@ Diagnostic unnamed_depfile() {
 
 // Asked before the work, so that a product for a pipe does not leave first. A tool whose products only the work tells is asked after it.
 Result<void> check_depfile(const CommonOptions& common, const ToolSpec& spec) {
+  if (!common.depfile && (!common.depfile_target.empty() || !common.depfile_name.empty()))
+    return usage_error("CL007", "options -MF and -MT say where a rule goes and what it is for; -MD asks for one");
   bool named = !common.depfile_target.empty() && !common.depfile_name.empty();
   if (!common.depfile || named || !spec.products) return success();
   std::vector<std::string> products = spec.products();
@@ -186,7 +188,7 @@ Result<void> check_products(const ToolSpec& spec, const CommonOptions& common, i
     if (!folder.empty() && !fs.is_directory(folder)) {
       if (!missing.insert(folder).second) continue;
       Diagnostic d = input_error("IO002", {path}, cat("cannot be written: ", io::error_text(ENOENT)));
-      d.hint = cat("there is no folder '", folder, "'; make it, or give another name with -o");
+      d.hint = cat("there is no folder '", folder, "'; make it, or name a file in another folder");
       failure.add(std::move(d));
     } else if (!path.starts_with("/dev/") && (is_regular(path) || !fs.exists(path))) {
       // Tried, for rights are not all that writing takes. Nothing of it stays.

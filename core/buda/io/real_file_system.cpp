@@ -115,6 +115,14 @@ class AtomicFile final : public OutputFile {
   bool done_ = false;
 };
 
+// /dev/zero and its like; what is typed at a terminal ends.
+bool is_endless(int fd, const struct stat& info) {
+  if (!S_ISCHR(info.st_mode) && !S_ISBLK(info.st_mode)) return false;
+  struct stat null {};
+  const bool is_null = ::stat("/dev/null", &null) == 0 && null.st_rdev == info.st_rdev;
+  return !is_null && ::isatty(fd) == 0;
+}
+
 class RealFileSystem final : public FileSystem {
  public:
   Result<Bytes> read(const std::string& path) override {
@@ -131,6 +139,7 @@ class RealFileSystem final : public FileSystem {
     struct stat info {};
     if (::fstat(fd.get(), &info) != 0) return cannot("IO001", path, "read", errno);
     if (S_ISDIR(info.st_mode)) return cannot("IO001", path, "read", EISDIR);
+    if (is_endless(fd.get(), info)) return input_error("IO001", {path}, "cannot be read: it is a device, and may have no end");
     auto size = static_cast<std::size_t>(info.st_size);
     if (S_ISREG(info.st_mode) && size >= kMapFrom) {
       if (auto mapped = map_file(fd.get(), size)) return *mapped;

@@ -112,6 +112,8 @@ Result<const Queue*> Backend::Parts::queue(const std::string& name, QueueKind ki
   auto it = queues.find(name);
   const char* wanted = kind == QueueKind::ram ? "ram" : "queue";
   if (it != queues.end() && it->second->kind == kind) return it->second;
+  if (it != queues.end())
+    return input_error("RT054", {}, cat("'", name, "' is a ", kind == QueueKind::ram ? "queue" : "ram", ", not a ", wanted));
   std::vector<std::string> known;
   for (const auto& [other, queue] : queues)
     if (queue->kind == kind) known.push_back(other);

@@ -156,6 +156,7 @@ TEST_F(CommandLine, FlagsTakeAValueBehindTheEqualSign) {
   ASSERT_TRUE(parse({"i", "--fast=true"}));
   EXPECT_TRUE(o_.fast);
   ASSERT_TRUE(parse({"i", "--config", "c.yaml", "--no-fast"}));
+  EXPECT_FALSE(o_.fast);
   EXPECT_EQ(first_error({"i", "--no-slow"}), "unknown option '--no-slow'");
   EXPECT_EQ(first_error({"i", "--fast=perhaps"}), "option 'fast': expected true or false, found 'perhaps'");
 }
