@@ -92,7 +92,7 @@ std::string bench_table(const BenchFigures& figures) {
        simulated(s == nullptr ? "" : latency_text(s->latency_cycles, hz))},
       {"throughput", on_chip ? rate_text(c.estimate.inputs_per_second) : std::string(kUnknown),
        simulated(s == nullptr ? "" : rate_text(s->inputs_per_second))},
-      {"inputs", cat(c.batch, " in a round"),
+      {"inputs", on_chip ? cat(c.batch, " in a round") : std::string(kUnknown),
        simulated(s == nullptr ? "" : cat(s->inputs, " in ", figures.rounds, figures.rounds == 1 ? " round" : " rounds"))},
       {"cycles", on_chip ? cat(c.estimate.cycles, " in a round") : std::string(kUnknown),
        simulated(s == nullptr ? "" : cat(count(s->cycles), " in all"))}};
