@@ -46,6 +46,7 @@ void report(const autograd::TrainingStep& step, cli::ToolHost& host) {
                   " elements of state; ", step.saved_elements, " elements of the forward phase are kept for the backward phase"));
   if (!step.logits.empty())
     host.log(0, cat("the loss is computed from '", step.logits, "', of which the prediction is a softmax or sigmoid"));
+  if (step.doubt) host.report(*step.doubt);
   for (const std::string& name : step.unused) {
     Diagnostic d = warning("AG020", {}, cat("the loss does not depend on parameter '", name, "', which stays as it is"));
     d.node = name;

@@ -93,6 +93,12 @@ class Trainer {
     }
     BUDA_ASSIGN(const auto step, training().step(inputs, rate));
     if (!std::isfinite(step.loss)) return not_finite(t, epoch, step.loss, inputs, before);
+    if (!step.outside.empty() && !told_outside_) {
+      told_outside_ = true;
+      Diagnostic d = warning("TR007", {}, cat("step ", t, ": ", step.outside));
+      d.hint = "make the step with another loss (autograd --loss), or end the model with a sigmoid or log_softmax";
+      host_.report(d);
+    }
     epoch_loss_ += step.loss;
     ++epoch_steps_;
     BUDA_TRY(
@@ -185,6 +191,7 @@ class Trainer {
   std::int64_t order_epoch_ = -1;
   std::vector<std::int64_t> order_;
   double epoch_loss_ = 0;
+  bool told_outside_ = false;  // once is enough
   std::int64_t epoch_steps_ = 0;
   std::unique_ptr<io::OutputFile> log_;  // null: none is asked for
   Times times_;

@@ -132,6 +132,8 @@ Result<Loss> parse_loss(std::string_view text) {
   return out;
 }
 
+std::string_view loss_name(LossKind kind) { return loss_forms()[static_cast<std::size_t>(kind)].name; }
+
 std::string_view op_before(LossKind kind) {
   switch (kind) {
     case LossKind::cross_entropy:

@@ -32,6 +32,9 @@ Result<Loss> parse_loss(std::string_view text);
 std::string_view op_before(LossKind kind);
 LossKind of_input(LossKind kind);
 
+// "bce": without its numbers.
+std::string_view loss_name(LossKind kind);
+
 // Inputs `prediction` and `target` of the given type, output `loss`.
 Result<graph::Graph> loss_graph(const Loss& loss, const graph::ValueType& prediction);
 

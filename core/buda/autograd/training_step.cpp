@@ -4,6 +4,7 @@
 #include <buda/autograd/clip_gradients.hpp>
 #include <buda/autograd/differentiate.hpp>
 #include <buda/autograd/initialize.hpp>
+#include <buda/autograd/loss_domain.hpp>
 #include <buda/autograd/splice.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/editor.hpp>
@@ -111,6 +112,7 @@ class StepBuilder {
       return d;
     }
     graph_.node(id).tags[graph::kTraining] = graph::kTrainingPrediction;
+    prediction_ = id;
     const ValueRef value = graph_.node(id).inputs()[0].source;
     if (const ValueType& type = *graph_.type(value); !is_float(type.dtype))
       return input_error("AG013", graph_.node(id).loc,
@@ -151,7 +153,11 @@ class StepBuilder {
 
   // Gives the output node.
   Result<NodeId> add_loss(ValueRef prediction) {
-    if (!o_.loss_from_file) prediction = before_probabilities(prediction);
+    if (!o_.loss_from_file) {
+      prediction = before_probabilities(prediction);
+      out_.doubt = domain_doubt(graph_, prediction, graph_.node(prediction_), loss_.kind);
+      if (out_.doubt) graph_.node(prediction_).tags[graph::kTraining] = cat(graph::kTrainingPrediction, ' ', loss_name(loss_.kind));
+    }
     BUDA_ASSIGN(const Graph part, loss_of(*graph_.type(prediction)));
     std::vector<ValueRef> inputs{prediction};
     for (std::size_t i = 1; i < part.inputs().size(); ++i) {
@@ -311,6 +317,7 @@ class StepBuilder {
   Loss loss_;
   TrainingStep out_;
   std::vector<NodeId> trained_;
+  NodeId prediction_ = {};   // an output
   std::size_t forward_ = 0;  // ids below are the model's
   std::map<std::string, ValueRef> scalars_;
 };

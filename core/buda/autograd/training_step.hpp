@@ -8,6 +8,7 @@
 #include <buda/autograd/differentiate.hpp>
 #include <buda/autograd/loss.hpp>
 #include <buda/autograd/update.hpp>
+#include <buda/diag/diagnostic.hpp>
 #include <buda/diag/result.hpp>
 #include <buda/graph/graph.hpp>
 
@@ -45,6 +46,9 @@ struct TrainingStep {
   std::vector<std::string> unused;  // parameters that the loss does not depend on: they stay as they are
   std::int64_t state_elements = 0;  // of all states
   std::int64_t saved_elements = 0;  // of values of the forward phase that the backward phase reads
+  // AG017: the loss takes probabilities (loss_domain.hpp), and nothing says that the prediction holds them. Then its output has the tag
+  // "prediction bce" with the loss's name, and whoever trains looks at its numbers.
+  std::optional<Diagnostic> doubt = {};
   std::string logits;               // the op before a softmax that the loss takes instead of its result; empty: none
 };
 

@@ -20,6 +20,7 @@ inline constexpr const char* kTrainingParameter = "parameter";
 inline constexpr const char* kTrainingLow = "low";
 inline constexpr const char* kTrainingMoment = "moment";
 inline constexpr const char* kTrainingLoss = "loss";
+// And, behind a space, the loss that takes probabilities or their logarithms, where nothing says that the prediction holds these.
 inline constexpr const char* kTrainingPrediction = "prediction";
 
 // The tag's text; empty without one.

@@ -8,6 +8,7 @@
 #include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/runtime/open_device.hpp>
 #include <buda/runtime/port_values.hpp>
+#include <buda/runtime/special_inputs.hpp>
 #include <buda/runtime/state.hpp>
 #include <buda/tensor/tensor.hpp>
 
@@ -57,6 +58,8 @@ Result<NamedTensors> Session::step(const NamedTensors& inputs) {
     BUDA_ASSIGN(auto tensor, with_dtype(port, inputs.at(port.tensor->name)));
     given.emplace(port.tensor->name, std::move(tensor));
   }
+  for (const Diagnostic& d : special_inputs(runs_.ports, given))
+    if (told_special_.insert(d.node).second) host_.report(d);
   BUDA_TRY(enter_states(inputs));
   std::vector<std::vector<Tensor>> outputs(runs_.ports.outputs.size());
   for (std::int64_t done = 0; done < batches_.count;) {

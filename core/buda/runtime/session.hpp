@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -78,8 +79,9 @@ class Session {
   std::shared_ptr<Device> device_;
   Host& host_;
   Batches batches_;
-  NamedTensors host_states_;  // by input: those that the host computes
-  bool has_states_ = false;   // the first step was
+  NamedTensors host_states_;            // by input: those that the host computes
+  bool has_states_ = false;             // the first step was
+  std::set<std::string> told_special_;  // inputs whose NaN was warned about
 };
 
 }  // namespace buda::runtime

@@ -1,6 +1,7 @@
 // Steps with their scalars; states by name.
 #include <buda/runtime/training_session.hpp>
 
+#include <buda/autograd/loss_domain.hpp>
 #include <buda/base/hash.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/training.hpp>
@@ -27,6 +28,23 @@ double mean(const Tensor& losses, std::int64_t rows, std::int64_t batch) {
   return sum / static_cast<double>(std::max<std::size_t>(values.size(), 1));
 }
 
+// What fills a batch up does not count.
+std::string outside(const std::string& prediction, const NamedTensors& outputs, const std::string& loss, std::int64_t rows) {
+  const auto kind = autograd::parse_loss(loss);
+  const auto found = outputs.find(prediction);
+  if (!kind || found == outputs.end()) return "";
+  const autograd::LossDomain domain = autograd::domain_of(kind->kind);
+  const std::vector<float> numbers = found->second.to_f32();
+  const Shape& shape = found->second.shape();
+  const std::int64_t all = shape.rank() == 0 ? 1 : std::max<std::int64_t>(shape[0], 1);
+  const std::size_t counted = numbers.size() / static_cast<std::size_t>(all) * static_cast<std::size_t>(std::min(rows, all));
+  for (std::size_t i = 0; i < counted; ++i)
+    if (!autograd::is_in_domain(numbers[i], domain))
+      return cat("the prediction '", prediction, "' has the element ", to_text(static_cast<double>(numbers[i])), ", and the loss ", loss,
+                 " takes ", autograd::domain_name(domain));
+  return "";
+}
+
 }  // namespace
 
 Result<TrainingSession> TrainingSession::make(Session& session) {
@@ -45,7 +63,9 @@ Result<TrainingSession> TrainingSession::make(Session& session) {
   }
   for (const Port& port : session.ports().outputs) {
     if (port.tensor->training == graph::kTrainingLoss) out.loss_ = port.tensor->name;
-    if (port.tensor->training == graph::kTrainingPrediction) out.prediction_ = &port;
+    if (!port.tensor->training.starts_with(graph::kTrainingPrediction)) continue;
+    out.prediction_ = &port;
+    out.checked_loss_ = trim(std::string_view(port.tensor->training).substr(std::string_view(graph::kTrainingPrediction).size()));
   }
   if (!out.loss_.empty()) return out;
   Diagnostic d = input_error("RT090", {}, cat("the model '", session.plan().model, "' is not a training step: no output is its loss"));
@@ -67,6 +87,7 @@ Result<TrainingStepResult> TrainingSession::run(NamedTensors inputs, std::int64_
   TrainingStepResult out;
   BUDA_ASSIGN(out.outputs, session_->step(inputs));
   out.loss = mean(out.outputs.at(loss_), rows, batch());
+  if (!checked_loss_.empty()) out.outside = outside(prediction_->tensor->name, out.outputs, checked_loss_, rows);
   return out;
 }
 

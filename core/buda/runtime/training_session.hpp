@@ -24,6 +24,8 @@ namespace buda::runtime {
 struct TrainingStepResult {
   double loss = 0;
   NamedTensors outputs;  // of the model, and the losses
+  // "the prediction 'y' has the element 1.5, and the loss bce takes probabilities": where the model asks for a look; else empty.
+  std::string outside = {};
 };
 
 class TrainingSession {
@@ -70,6 +72,7 @@ class TrainingSession {
   std::vector<const Port*> inputs_, targets_;
   std::vector<Scalar> scalars_;
   const Port* prediction_ = nullptr;
+  std::string checked_loss_;  // takes numbers that the prediction is not known to hold; empty: there is nothing to look at
   std::string loss_;
   std::int64_t steps_done_ = 0;
   std::optional<NamedTensors> waiting_;  // states that the next step begins with

@@ -133,6 +133,18 @@ TEST(EvaluateInFormats, PartialSumsAreStoredBeforeABias) {
   EXPECT_EQ(with_mid(F::bfp8_b)[1], 1.25f) << "0.5 becomes 1 beside 100";
 }
 
+TEST(EvaluateInFormats, AnInfinityIsANumberToTheMultiplier) {
+  // 2^128 times a weight: zeros times it are zero, and what does not meet it is as ever.
+  for (const MathFidelity fidelity : {MathFidelity::lofi, MathFidelity::hifi3, MathFidelity::hifi4}) {
+    Formatted f;
+    ValueRef x = f.input("x", {1, INFINITY, 2, 3}, {2, 2}, F::float16_b);
+    ValueRef w = f.input("w", {1, 2, 0, 0.25f}, {2, 2}, F::float16_b);
+    auto y = f.run(f.in(f.b.matmul(x, w), F::float16_b, F::float16_b, fidelity));
+    ASSERT_EQ(y.size(), 1024u);
+    EXPECT_EQ((std::vector<float>{y[0], y[1], y[32], y[33]}), (std::vector<float>{1, 0x1p126f, 2, 4.75f}));
+  }
+}
+
 TEST(EvaluateInFormats, ReluComesAfterTheRegister) {
   Formatted f;
   ValueRef x = f.input("x", {-1.0f, 0.5f, 6.5f}, {1, 3}, F::float16_b);

@@ -15,6 +15,8 @@
 #include <buda/tensor/quantize.hpp>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 
 namespace buda::ops {
 namespace {
@@ -89,6 +91,37 @@ struct Matrices {
   std::size_t m = 0, k = 0, n = 0;
 };
 
+// As the matrix unit reads a number: exponent 255 is that of ordinary numbers from 2^128 on.
+double as_multiplied(float v) {
+  if (std::isfinite(v)) return v;
+  const auto mantissa = static_cast<double>(std::bit_cast<std::uint32_t>(v) & 0x7fffffu);
+  return std::copysign(0x1p128 * (1 + mantissa * 0x1p-23), std::signbit(v) ? -1.0 : 1.0);
+}
+
+// Rows and columns of a product that meet an infinity or NaN, once more.
+void redo_special(const Matrices& in, std::size_t k0, std::size_t width, const ProductBits& bits, std::vector<float>& product) {
+  std::vector<bool> rows(in.m), cols(in.n);
+  for (std::size_t i = 0; i < in.m; ++i)
+    for (std::size_t p = 0; p < width; ++p)
+      if (!std::isfinite(in.a[i * in.k + k0 + p])) rows[i] = true;
+  for (std::size_t p = 0; p < width; ++p)
+    for (std::size_t j = 0; j < in.n; ++j)
+      if (!std::isfinite(in.b[(k0 + p) * in.n + j])) cols[j] = true;
+  for (std::size_t i = 0; i < in.m; ++i)
+    for (std::size_t j = 0; j < in.n; ++j) {
+      if (!rows[i] && !cols[j]) continue;
+      double sum = 0;
+      for (std::size_t p = 0; p < width; ++p) {
+        const float x = in.a[i * in.k + k0 + p], y = in.b[(k0 + p) * in.n + j];
+        const double high = as_multiplied(masked_bits(x, bits.left));
+        sum += high * as_multiplied(masked_bits(y, bits.right));
+        if (bits.low_left)
+          sum += (as_multiplied(masked_bits(x, kMultiplierB.full)) - high) * as_multiplied(masked_bits(y, kMultiplierA.high));
+      }
+      product[i * in.n + j] = static_cast<float>(sum);
+    }
+}
+
 // c += a b, tile by tile of the inner dimension: the register rounds after each.
 void add_product(const Matrices& in, const ProductBits& bits, DestRounding rounding, float* c, unsigned threads) {
   const std::size_t step = rounding == DestRounding::none ? std::max<std::size_t>(in.k, 1) : static_cast<std::size_t>(kTileSide);
@@ -109,6 +142,7 @@ void add_product(const Matrices& in, const ProductBits& bits, DestRounding round
       for (std::size_t p = 0; p < width * in.n; ++p) right[width * in.n + p] = masked_bits(from[p], kMultiplierA.high);
     gemm(static_cast<std::int64_t>(in.m), static_cast<std::int64_t>(in.n), static_cast<std::int64_t>(inner), Matrix<float>{left.data()},
          Matrix<float>{right.data()}, product.data(), threads);
+    if (std::any_of(product.begin(), product.end(), [](float v) { return !std::isfinite(v); })) redo_special(in, k0, width, bits, product);
     for (std::size_t i = 0; i < product.size(); ++i) c[i] += product[i];
     round_in_dest(rounding, {c, in.m * in.n});
   }
