@@ -154,7 +154,6 @@ bool Candidates::fits_with(OpModel& model, std::int64_t mblocks, Usage& l1) cons
 }
 
 bool Candidates::could_fit(OpModel model) {
-  model.sparse = {1, 1, 1};
   model.buf_size_mb = 1;
   model.resident = 0;
   Usage l1 = l1_of(model);

@@ -42,7 +42,7 @@ class Candidates {
 
   // Completes a candidate (buffers, residency) and keeps it if it fits. When it does not, returns false, and it is counted.
   bool offer(OpModel model);
-  // Whether a sparse matmul fits with the smallest encoding there could be; otherwise it is counted, and need not be encoded.
+  // Whether a sparse matmul fits if its encoding takes no more than `model.sparse` says; otherwise it is counted, and need not be encoded.
   bool could_fit(OpModel model);
   // A candidate that a rule of its class forbids.
   void reject() { out_.rejections.count(Rejection::other); }

@@ -53,11 +53,6 @@ std::int32_t matrix_row(const SelectionMatrix& matrix, const SparseBlocking& b, 
   return in_band / rows_of_band * matrix.rows + band * rows_of_band + in_band % rows_of_band;
 }
 
-// Strips that cores take, counted on over all passes.
-struct StripRange {
-  std::int32_t first = std::numeric_limits<std::int32_t>::max(), last = -1;
-};
-
 // Counts how often activations are sent to a core that takes, part by part, strips from `first` to `last`.
 class Passes {
  public:
@@ -100,24 +95,9 @@ CoreProducts products_of_core(const SelectionMatrix& matrix, const SparseBlockin
   return out;
 }
 
-std::int32_t passes_of_core(const SelectionMatrix& matrix, const SparseBlocking& b, std::int32_t core) {
-  Passes passes;
-  for (std::int32_t part = 0; part < b.parts; ++part) {
-    std::int32_t first = std::numeric_limits<std::int32_t>::max(), last = -1;
-    for (std::int32_t row = 0; row < b.mblock_m * b.ublock_rt; ++row) {
-      const auto products = matrix.of_row(matrix_row(matrix, b, core, part, row));
-      if (products.empty()) continue;
-      first = std::min(first, products.front().act);
-      last = std::max(last, products.back().act);
-    }
-    if (last >= 0) passes.take(first / b.u_kt, last / b.u_kt);
-  }
-  return passes.count();
-}
-
 // What the products of a core take, and what decides whether the encoding has room.
 struct CoreUse {
-  std::int32_t passes = 1, tiles = 0, index_tiles = 1;
+  std::int32_t tiles = 0, index_tiles = 1;
   std::int64_t products = 0, strips = 0, ublocks = 0;
   std::int32_t longest = 0;         // bytes of a strip
   std::int32_t most_of_ublock = 0;  // products of one row of ublocks in a strip
@@ -143,15 +123,13 @@ class IndexTiles {
 };
 
 // Counts without putting products in order: within a part the rows come in order, and so do the rows of ublocks of each strip. `seen`: by
-// sparse tile the last core that has it. `ranges`: of all cores, by part.
-CoreUse use_of_core(const SelectionMatrix& matrix, const SparseBlocking& b, std::int32_t core, std::vector<std::int32_t>& seen,
-                    std::vector<StripRange>& ranges) {
+// sparse tile the last core that has it.
+CoreUse use_of_core(const SelectionMatrix& matrix, const SparseBlocking& b, std::int32_t core, std::vector<std::int32_t>& seen) {
   struct Strip {
     std::int32_t words = 0, ublock = -1, of_ublock = 0;
   };
   CoreUse out;
   IndexTiles index_tiles(out);
-  Passes passes;
   const std::int32_t all_strips = matrix.act_matrices * matrix.act_rows / b.u_kt;
   std::vector<Strip> strips(static_cast<std::size_t>(all_strips));
   for (std::int32_t part = 0; part < b.parts; ++part) {
@@ -177,12 +155,6 @@ CoreUse use_of_core(const SelectionMatrix& matrix, const SparseBlocking& b, std:
     }
     // A part of zeros has a strip, too, with nothing in it.
     if (last < 0) index_tiles.add_strip(0);
-    if (last >= 0) {
-      passes.take(first, last);
-      StripRange& range = ranges[static_cast<std::size_t>(part)];
-      const std::int32_t before = (passes.count() - 1) * all_strips;
-      range = {std::min(range.first, before + first), std::max(range.last, before + last)};
-    }
     for (std::int32_t number = first; number <= last; ++number) {
       Strip& strip = strips[static_cast<std::size_t>(number)];
       if (strip.words == 0) continue;
@@ -191,7 +163,6 @@ CoreUse use_of_core(const SelectionMatrix& matrix, const SparseBlocking& b, std:
       strip = {};
     }
   }
-  out.passes = passes.count();
   return out;
 }
 
@@ -214,20 +185,50 @@ std::size_t tile_start(std::int32_t row, std::int32_t column, std::int32_t colum
 
 }  // namespace
 
-std::int32_t sparse_passes(const SelectionMatrix& matrix, const SparseBlocking& b) {
-  std::int32_t most = 0;
-  for (std::int32_t core = 0; core < b.grid_rows; ++core) most = std::max(most, passes_of_core(matrix, b, core));
-  return most;
+ActRanges act_ranges(const SelectionMatrix& matrix, const SparseBlocking& b) {
+  ActRanges out{b.parts, {}};
+  out.ranges.reserve(static_cast<std::size_t>(b.grid_rows) * static_cast<std::size_t>(b.parts));
+  for (std::int32_t core = 0; core < b.grid_rows; ++core)
+    for (std::int32_t part = 0; part < b.parts; ++part) {
+      ActRange range;
+      for (std::int32_t row = 0; row < b.mblock_m * b.ublock_rt; ++row) {
+        const auto products = matrix.of_row(matrix_row(matrix, b, core, part, row));
+        if (products.empty()) continue;
+        range = {std::min(range.first, products.front().act), std::max(range.last, products.back().act)};
+      }
+      out.ranges.push_back(range);
+    }
+  return out;
+}
+
+SparsePasses sparse_passes(const ActRanges& acts, std::int32_t u_kt, std::int32_t all_acts) {
+  const std::int32_t all_strips = all_acts / u_kt;
+  const auto parts = static_cast<std::size_t>(acts.parts);
+  std::vector<ActRange> strips(parts);  // of all cores
+  SparsePasses out{1, 0};
+  for (std::size_t begin = 0; begin < acts.ranges.size(); begin += parts) {
+    Passes passes;
+    for (std::size_t part = 0; part < parts; ++part) {
+      const ActRange& of_core = acts.ranges[begin + part];
+      if (of_core.last < 0) continue;
+      const std::int32_t first = of_core.first / u_kt, last = of_core.last / u_kt;
+      passes.take(first, last);
+      const std::int32_t before = (passes.count() - 1) * all_strips;
+      strips[part] = {std::min(strips[part].first, before + first), std::max(strips[part].last, before + last)};
+    }
+    out.passes = std::max(out.passes, passes.count());
+  }
+  for (const ActRange& range : strips)
+    if (range.last >= 0) out.reach = std::max(out.reach, range.last - range.first + 1);
+  return out;
 }
 
 std::variant<SparseUse, std::string> sparse_use(const SelectionMatrix& matrix, const SparseBlocking& b) {
   SparseUse use;
   std::int32_t longest = 0, most_of_ublock = 0;
   std::vector<std::int32_t> seen(matrix.tiles.size(), -1);
-  std::vector<StripRange> ranges(static_cast<std::size_t>(b.parts));
   for (std::int32_t core = 0; core < b.grid_rows; ++core) {
-    const CoreUse of_core = use_of_core(matrix, b, core, seen, ranges);
-    use.passes = std::max(use.passes, of_core.passes);
+    const CoreUse of_core = use_of_core(matrix, b, core, seen);
     use.tiles = std::max(use.tiles, of_core.tiles);
     use.index_tiles = std::max(use.index_tiles, of_core.index_tiles);
     use.products = std::max(use.products, of_core.products);
@@ -236,8 +237,9 @@ std::variant<SparseUse, std::string> sparse_use(const SelectionMatrix& matrix, c
     longest = std::max(longest, of_core.longest);
     most_of_ublock = std::max(most_of_ublock, of_core.most_of_ublock);
   }
-  for (const StripRange& range : ranges)
-    if (range.last >= 0) use.reach = std::max(use.reach, range.last - range.first + 1);
+  const SparsePasses passes = sparse_passes(act_ranges(matrix, b), b.u_kt, matrix.act_matrices * matrix.act_rows);
+  use.passes = passes.passes;
+  use.reach = passes.reach;
   use.tiles = std::max(use.tiles, 1);
   use.tile_bits = bits_for_count(use.tiles);
   use.ublock_bits = bits_for_count(b.mblock_m);
@@ -250,6 +252,10 @@ std::variant<SparseUse, std::string> sparse_use(const SelectionMatrix& matrix, c
                " bits");
   if (longest > kIndexTileBytes) return cat("the products of a strip take ", longest, " bytes, and an index tile has ", kIndexTileBytes);
   return use;
+}
+
+std::int32_t min_index_tiles(const SparseUse& use) {
+  return static_cast<std::int32_t>(std::max<std::int64_t>(1, (use.products * kWord + kIndexTileBytes - 1) / kIndexTileBytes));
 }
 
 EncodedSelection encode_selection(const SelectionMatrix& matrix, const SparseBlocking& b, const SparseUse& use) {

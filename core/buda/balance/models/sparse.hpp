@@ -9,18 +9,37 @@
 #include <buda/balance/problem/selection.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <variant>
 #include <vector>
 
 namespace buda::balance {
 
-// How often the activations are sent. O(rows of the selection matrix).
-std::int32_t sparse_passes(const SelectionMatrix& matrix, const SparseBlocking& blocking);
+// From the first tile row of the activations that a core takes for a part to the last, counted as in SelectionMatrix; none: last < 0.
+struct ActRange {
+  std::int32_t first = std::numeric_limits<std::int32_t>::max(), last = -1;
+};
+struct ActRanges {
+  std::int32_t parts = 1;
+  std::vector<ActRange> ranges;  // by core, then by part
+};
+
+// They depend neither on u_kt nor on the shape of ublocks. O(rows of the selection matrix).
+ActRanges act_ranges(const SelectionMatrix& matrix, const SparseBlocking& blocking);
+
+// How often the activations are sent in strips of `u_kt` tile rows, and SparseUse::reach. O(cores * parts).
+struct SparsePasses {
+  std::int32_t passes = 1, reach = 0;
+};
+SparsePasses sparse_passes(const ActRanges& acts, std::int32_t u_kt, std::int32_t all_acts);
 
 // A sentence without full stop where the encoding has no room: too many sparse tiles for the bits of an index, or too many products of a
 // strip for an index tile. O(products + rows of the selection matrix).
 std::variant<SparseUse, std::string> sparse_use(const SelectionMatrix& matrix, const SparseBlocking& blocking);
+
+// Index tiles that the products of `use` fill whatever the step and the ublocks: each is a word of one of them.
+std::int32_t min_index_tiles(const SparseUse& use);
 
 struct EncodedSelection;  // encoded_selection.hpp
 
