@@ -20,6 +20,10 @@ void declare(cli::OptionSet& set, Options& o) {
   set.path("picture", o.picture, "FILE", "draw each epoch's placement on the grid of workers, as SVG");
   set.path("write-overrides", o.overrides, "FILE", "write the plan to FILE as options, with which --config makes the same netlist");
   set.path("settings", o.settings, "FILE", "write the options in effect to FILE, as tti-pack --settings reads them");
+  set.path(
+      "misfits", o.misfits, "FILE",
+      "where only ops that pick rows have no room on the device, write their names and the reasons to FILE in place of the netlist, and "
+      "end without error: the driver then takes them to the host");
   cli::declare_device(set, o.device, "device to place for: a name of share/buda/devices or a descriptor file");
   compiler::declare(set, o);
 }

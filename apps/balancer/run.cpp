@@ -4,6 +4,7 @@
 #include "apps/balancer/output.hpp"
 
 #include <buda/balance/emit/report_summary.hpp>
+#include <buda/compiler/hosted_selections.hpp>
 #include <buda/compiler/place.hpp>
 #include <buda/compiler/settings.hpp>
 #include <buda/device/load.hpp>
@@ -64,7 +65,15 @@ Result<void> run(const Options& o, cli::ToolHost& host) {
   if (o.from_netlist) return run_from_netlist(o, device, host);
   host.progress("reading the graph", 0, 0);
   BUDA_ASSIGN(auto graph, graph::read_graph(host.fs(), o.graph));
-  BUDA_ASSIGN(auto placed, compiler::place(std::move(graph), device, o, {host.plugins, host.plugin_options}, host));
+  compiler::BalancerOptions options = o;
+  options.hosts_selections = !o.misfits.empty();
+  auto tried = compiler::place(std::move(graph), device, options, {host.plugins, host.plugin_options}, host);
+  if (!tried) {
+    const auto misfits = compiler::selections_without_room(tried.failure());
+    if (!misfits || o.misfits.empty()) return std::move(tried).failure();
+    return host.fs().write(o.misfits, compiler::selections_text(*misfits), host.write_mode);
+  }
+  const compiler::Placed placed = *std::move(tried);
   for (const auto& line : balance::report_table(placed.balanced.report)) host.log(1, line);
   host.progress("writing", 0, 0);
   BUDA_TRY(write_settings(o, host));

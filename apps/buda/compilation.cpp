@@ -9,6 +9,8 @@
 #include <buda/cli/depfile.hpp>
 #include <buda/cli/product_name.hpp>
 #include <buda/cli/timeline.hpp>
+#include <buda/compiler/hosted_selections.hpp>
+#include <buda/compiler/settings.hpp>
 #include <buda/io/json.hpp>
 #include <buda/io/process.hpp>
 
@@ -70,8 +72,52 @@ Compilation::Compilation(const Options& o, cli::ToolHost& host, std::string fold
 Result<void> Compilation::run() {
   BUDA_TRY(remove_old_epochs());
   const std::vector<StageCommand> commands = stage_commands(o_, host_, files_, o_.trains ? files_.image : image_path(o_));
-  for (std::size_t i = 0; i < commands.size(); ++i) BUDA_TRY(run_stage(commands[i], cat('[', i + 1, '/', commands.size(), ']')));
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    const std::string number = cat('[', i + 1, '/', commands.size(), ']');
+    if (commands[i].stage == "balancer") {
+      BUDA_TRY(run_balancer(commands[i - 1], commands[i], number));
+    } else {
+      BUDA_TRY(run_stage(commands[i], number));
+    }
+  }
   return success();
+}
+
+// Selections of rows for which the device has no room go to the host: the optimizer runs again with their names. Where that does not help,
+// the model is refused as it was.
+Result<void> Compilation::run_balancer(const StageCommand& optimizer, const StageCommand& balancer, const std::string& number) {
+  BUDA_ASSIGN(const auto settings, compiler::read_settings(*stage_files_, files_.optimizer_settings));
+  const auto fallback = settings.find("optimizer.enable-cpu-fallback");
+  if (o_.trains || fallback == settings.end() || fallback->second != "true") return run_stage(balancer, number);
+  StageCommand again = optimizer, asked = balancer;
+  again.argv.push_back("-q");  // it has said what it has to say
+  asked.argv.insert(asked.argv.end(), {"--misfits", files_.misfits});
+  asked.product_or = files_.misfits;
+  compiler::OptimizerOptions named;
+  std::vector<Diagnostic> told;
+  while (true) {
+    std::error_code ignored;
+    std::filesystem::remove(files_.misfits, ignored);
+    auto placed = run_stage(asked, number);
+    if (!placed || !stage_files_->exists(files_.misfits)) {
+      for (const Diagnostic& d : told) host_.report(d);
+      return placed;
+    }
+    BUDA_ASSIGN(const auto text, stage_files_->read(files_.misfits));
+    BUDA_ASSIGN(const auto selections, compiler::parse_selections(text.view(), files_.misfits));
+    const std::size_t known = named.cpu_fallback_nodes.size();
+    if (!compiler::name_for_host(named, selections)) break;
+    for (std::size_t i = known; i < named.cpu_fallback_nodes.size(); ++i) {
+      const std::string& op = named.cpu_fallback_nodes[i];
+      again.argv.insert(again.argv.end(), {"--cpu-fallback-nodes", op});
+      told.push_back(compiler::told_of_host(op, selections.at(op)));
+    }
+    BUDA_TRY(run_stage(again, "again"));
+  }
+  StageCommand as_it_was = optimizer;
+  as_it_was.argv.push_back("-q");
+  BUDA_TRY(run_stage(as_it_was, "again"));
+  return run_stage(balancer, number);
 }
 
 // In a build folder that is used again, epochs of an earlier netlist would be packed too.
@@ -99,6 +145,7 @@ Result<void> Compilation::run_stage(const StageCommand& command, const std::stri
       if (std::string hint = smaller_batch_hint(o_, host_); !hint.empty()) d.hint = std::move(hint);
     return d;
   }
+  if (!command.product_or.empty() && stage_files_->exists(command.product_or)) return success();
   BUDA_TRY(note_dependencies(command));
   std::string product = command.product;
   if (product.starts_with(folder_ + '/')) product = product.substr(folder_.size() + 1);

@@ -16,8 +16,8 @@ namespace buda::driver {
 namespace {
 
 // What the driver says to the stages: where their files are, and what they are called.
-constexpr std::array<std::string_view, 9> kChosenByDriver = {"output",  "format", "plan",     "report",         "name",
-                                                             "netlist", "build",  "settings", "trial-placement"};
+constexpr std::array<std::string_view, 10> kChosenByDriver = {"output",  "format", "plan",     "report",          "name",
+                                                              "netlist", "build",  "settings", "trial-placement", "misfits"};
 
 bool is_chosen_by_driver(const std::string& name) {
   return std::find(kChosenByDriver.begin(), kChosenByDriver.end(), name) != kChosenByDriver.end();

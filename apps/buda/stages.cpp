@@ -64,6 +64,7 @@ BuildFiles::BuildFiles(const std::string& folder, const std::string& model) {
   kernels = cat(pipes, '/', runtime::kKernelProducts.substr(0, runtime::kKernelProducts.size() - 1));
   optimizer_settings = base + ".optimizer.json";
   balancer_settings = base + ".balancer.json";
+  misfits = base + ".misfits.json";
   rules = base + ".precision.yaml";
 }
 

@@ -13,6 +13,7 @@ struct StageCommand {
   std::vector<std::string> argv;
   std::string product;  // what it writes: a file or a folder
   std::string depfile;
+  std::string product_or = {};  // a file that it may write instead
 };
 
 // Names of the intermediate files in the build folder.
@@ -28,7 +29,8 @@ struct BuildFiles {
   std::string pipes;    // folder of netlist2pipe's and pipegen's
   std::string kernels;  // kernelc's, in that folder
   std::string optimizer_settings, balancer_settings;
-  std::string rules;  // optimizer's, of --accuracy
+  std::string misfits;  // balancer's, in place of the netlist
+  std::string rules;    // optimizer's, of --accuracy
 };
 
 StageCommand importer_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files);

@@ -5,6 +5,7 @@
 #include <buda/compiler/accuracy/raise_accuracy.hpp>
 #include <buda/compiler/compiled_model.hpp>
 #include <buda/compiler/epoch_products.hpp>
+#include <buda/compiler/hosted_selections.hpp>
 #include <buda/compiler/import.hpp>
 #include <buda/compiler/model_name.hpp>
 #include <buda/compiler/optimize.hpp>
@@ -14,10 +15,14 @@
 #include <buda/device/cluster.hpp>
 #include <buda/device/label.hpp>
 #include <buda/device/load.hpp>
+#include <buda/diag/sink.hpp>
 #include <buda/graph/renumber.hpp>
 #include <buda/runtime/model_image.hpp>
 
+#include <functional>
+#include <optional>
 #include <utility>
+#include <vector>
 
 namespace buda::compiler {
 
@@ -36,9 +41,52 @@ namespace buda {
 
 using compiler::CompileOptions;
 
+namespace {
+
+struct Placing {
+  const device::DeviceDescriptor& device;
+  const compiler::BalancerOptions& balancer;
+  const compiler::PluginSet& plugins;
+  const compiler::OptimizeControl& control;
+  const std::function<Result<void>()>& proceed;
+};
+
+// As the driver does it: what picks rows and has no room on the device goes to the host, and is named in `optimizer`.
+Result<compiler::Placed> optimize_and_place(const graph::Graph& model, const Placing& how, compiler::OptimizerOptions& optimizer,
+                                            Host& host) {
+  compiler::BalancerOptions balancer = how.balancer;
+  balancer.hosts_selections = optimizer.cpu_fallback;
+  const compiler::OptimizerOptions asked = optimizer;
+  std::vector<Diagnostic> told;
+  CollectingSink unheard;
+  Host quiet(host.fs(), unheard);
+  for (Host* heard = &host;; heard = &quiet) {
+    graph::Graph graph = model;
+    BUDA_TRY(compiler::optimize(graph, how.device, optimizer, how.plugins, *heard, how.control));
+    BUDA_TRY(how.proceed());
+    auto placed = compiler::place(graph::renumbered(graph), how.device, balancer, how.plugins, host);
+    BUDA_TRY(how.proceed());
+    const auto misfits = placed ? std::nullopt : compiler::selections_without_room(placed.failure());
+    if (!misfits || !balancer.hosts_selections) {
+      for (const Diagnostic& d : told) host.report(d);
+      return placed;
+    }
+    if (compiler::name_for_host(optimizer, *misfits)) {
+      for (const auto& [op, why] : *misfits) told.push_back(compiler::told_of_host(op, why));
+    } else {
+      // It does not help: the model is refused as it was.
+      optimizer = asked;
+      balancer.hosts_selections = false;
+      told.clear();
+    }
+  }
+}
+
+}  // namespace
+
 Result<image::Image> compile(const plugin::ModelSource& source, const CompileOptions& options, const plugin::Registries& registries,
                              Host& host) {
-  auto proceed = [&]() -> Result<void> {
+  const std::function<Result<void>()> proceed = [&]() -> Result<void> {
     if (!options.cancelled || !options.cancelled()) return success();
     Diagnostic d = input_error("CO001", {source.path}, "the compilation was cancelled");
     d.fault = Fault::interrupted;
@@ -67,10 +115,7 @@ Result<image::Image> compile(const plugin::ModelSource& source, const CompileOpt
     BUDA_ASSIGN(optimizer, compiler::raise_accuracy({graph, device, options.optimizer, placing, plugins, standard}, host));
     BUDA_TRY(proceed());
   }
-  BUDA_TRY(compiler::optimize(graph, device, optimizer, plugins, host, control));
-  BUDA_TRY(proceed());
-  BUDA_ASSIGN(auto placed, compiler::place(graph::renumbered(graph), device, placing, plugins, host));
-  BUDA_TRY(proceed());
+  BUDA_ASSIGN(auto placed, optimize_and_place(graph, {device, placing, plugins, control, proceed}, optimizer, host));
   BUDA_ASSIGN(auto model, compiler::compiled_model(std::move(placed), device, import.name));
   BUDA_ASSIGN(auto epochs, overlay::EpochCompiler::check_and_make(model.program.netlist, device, placing.cluster, host,
                                                                   device::device_label(options.device)));

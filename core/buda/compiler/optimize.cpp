@@ -116,12 +116,13 @@ Result<passes::Pipeline> choose_passes(const OptimizerOptions& o, const Optimize
   return pipeline;
 }
 
-Result<void> mark_for_host(graph::Graph& graph, const OptimizerOptions& o, Host& host) {
-  if (graph.level != graph::Level::tensor) return success();
+// Gives the names of nodes that decompositions may make.
+Result<std::vector<std::string>> mark_for_host(graph::Graph& graph, const OptimizerOptions& o) {
+  if (graph.level != graph::Level::tensor) return std::vector<std::string>{};
   passes::NamedForHost named;
   named.ops = names_in(o.cpu_fallback_ops);
   named.nodes = o.cpu_fallback_nodes;
-  auto marked = passes::mark_for_host(graph, named, host);
+  auto marked = passes::mark_for_host(graph, named);
   if (!marked) return schema::usage_errors("cpu-fallback-ops", std::move(marked).failure());
   return marked;
 }
@@ -137,7 +138,7 @@ Result<void> check_optimizer_options(const OptimizerOptions& o, Host& host) {
   Failure failure;
   for (const std::string& name : names_in(o.cpu_fallback_ops)) {
     graph::Graph nothing;
-    if (auto known = passes::mark_for_host(nothing, {{name}, {}}, host); !known)
+    if (auto known = passes::mark_for_host(nothing, {{name}, {}}); !known)
       failure.add(schema::usage_errors("cpu-fallback-ops", std::move(known).failure()));
   }
   if (!failure.empty()) return failure;
@@ -153,7 +154,7 @@ Result<Optimized> optimize(graph::Graph& graph, const device::DeviceDescriptor& 
               plugin::make_decompositions(plugins.registries, rule_options(o, plugins, host), host));
   context.device = &device;
   context.decompositions = &decompositions;
-  context.fallback = {o.cpu_fallback, o.tm_cpu_fallback, o.tm_cpu_fallback_max_depth};
+  context.fallback = {o.cpu_fallback, o.tm_cpu_fallback, o.tm_cpu_fallback_max_depth, {}};
   context.quantized = o.quantized;
   BUDA_TRY(read_buffer_requests(o, context));
   context.device_tilizes = o.device_tilize;
@@ -164,7 +165,9 @@ Result<Optimized> optimize(graph::Graph& graph, const device::DeviceDescriptor& 
   BUDA_TRY(mark_loopbacks(graph, o, host));
   mark_ops(graph, o, host);
   ops::mark_mixed_rows(graph);
-  if (o.cpu_fallback) BUDA_TRY(mark_for_host(graph, o, host));
+  if (o.cpu_fallback) {
+    BUDA_ASSIGN(context.fallback.nodes, mark_for_host(graph, o));
+  }
   if (control.before_passes) BUDA_TRY(control.before_passes(graph));
   passes::RunOptions run;
   run.level = o.level;

@@ -137,7 +137,8 @@ void declare_fallback(schema::OptionSet& set, OptimizerOptions& o) {
       .known_as("enable_tvm_cpu_fallback");
   set.text("cpu-fallback-ops", o.cpu_fallback_ops, "A,B,C",
            "op types that run on the host, by the names of OpenBuda, Relay or PyBuda; embedding: table look-ups at run time; empty: none");
-  set.texts("cpu-fallback-nodes", o.cpu_fallback_nodes, "NODE", "run this node of the graph, or of the model, on the host");
+  set.texts("cpu-fallback-nodes", o.cpu_fallback_nodes, "NODE",
+            "run this node of the graph or of the model, or one that a decomposition makes, on the host");
   set.flag("enable-tm-cpu-fallback", o.tm_cpu_fallback,
            "run data movements near inputs and outputs, and elementwise ops between them, on the host; needs --enable-cpu-fallback");
   set.integer("tm-cpu-fallback-max-depth", o.tm_cpu_fallback_max_depth, "N",

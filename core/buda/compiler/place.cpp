@@ -43,6 +43,7 @@ Result<balance::BalanceOptions> balance_options(const BalancerOptions& o, const 
   out.schedule = o.scheduler;
   out.batches = static_cast<std::int32_t>(o.microbatch);
   out.forked_inputs = o.forked_dram_inputs;
+  out.hosts_selections = o.hosts_selections;
   out.wide_sums = o.wide_sums;
   out.dynamic_queues = !o.static_queues;
   out.effort = o.interactive_placer ? static_cast<std::int32_t>(o.effort) : 0;

@@ -185,6 +185,6 @@ WITNESSES = {
 
 # What is about a run of the tool or its files, and not about the model.
 NOT_ABOUT_THE_MODEL = {
-    "picture", "write-overrides", "output", "device", "from-netlist", "harvested-rows", "settings", "pipeline", "list-passes", "passes", "stop-after", "print-after",
+    "picture", "write-overrides", "misfits", "output", "device", "from-netlist", "harvested-rows", "settings", "pipeline", "list-passes", "passes", "stop-after", "print-after",
     "accuracy", "calibrate", "expect", "accuracy-rules", "trial-placement", "bisect-limit", "dump-dir", "timings", "verify", "verify-inputs", "verify-correlation", "verify-error", "plan", "report",
 }

@@ -12,6 +12,7 @@
 #include <buda/balance/policy/neighbours.hpp>
 #include <buda/balance/problem/constraints.hpp>
 #include <buda/balance/problem/l1_accumulation.hpp>
+#include <buda/balance/problem/node_error.hpp>
 #include <buda/balance/problem/sum_roundings.hpp>
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
@@ -193,10 +194,15 @@ Result<void> check_models(const graph::Graph* graph, const ChoiceSpace& space, c
   }
   explain_overrides(problem, space, illegal, can_build, failure);
   std::vector<std::string> hints(misfits.size());
-  if (graph != nullptr && asked.explains)
+  const bool go_to_host = asked.hosts_selections && failure.empty() &&
+                          std::all_of(misfits.begin(), misfits.end(), [&](OpId op) { return problem.op(op).selection != nullptr; });
+  if (graph != nullptr && asked.explains && !go_to_host)
     hints = remedies(*graph, problem, misfits, options, trial_of(problem, asked, can_build, host), host);
-  for (std::size_t i = 0; i < misfits.size(); ++i)
-    failure.add(no_legal_model(problem, problem.op(misfits[i]), space.models[misfits[i].index()], std::move(hints[i])));
+  for (std::size_t i = 0; i < misfits.size(); ++i) {
+    Diagnostic d = no_legal_model(problem, problem.op(misfits[i]), space.models[misfits[i].index()], std::move(hints[i]));
+    if (problem.op(misfits[i]).selection) d.data.emplace_back(kPicksRows, "true");
+    failure.add(std::move(d));
+  }
   if (!failure.empty()) return failure;
   return success();
 }

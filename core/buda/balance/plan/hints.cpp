@@ -2,6 +2,7 @@
 #include <buda/balance/plan/hints.hpp>
 
 #include <buda/balance/legalize/restrictions.hpp>
+#include <buda/balance/problem/node_error.hpp>
 #include <buda/base/text.hpp>
 
 #include <algorithm>
@@ -49,6 +50,7 @@ Failure with_hint_at_restrictions(Failure failure, const Settings& options, cons
 }  // namespace
 
 Failure with_hints(Failure failure, const Settings& settings, const SettingsTrial& fits) {
+  if (settings.hosts_selections && only_pick_rows(failure)) return failure;
   return with_hint_at_restrictions(with_hint_at_batches(std::move(failure), settings, fits), settings, fits);
 }
 

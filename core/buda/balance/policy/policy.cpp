@@ -2,6 +2,7 @@
 #include <buda/balance/policy/policy.hpp>
 
 #include <buda/balance/policy/neighbours.hpp>
+#include <buda/balance/problem/node_error.hpp>
 #include <buda/base/text.hpp>
 
 #include <algorithm>
@@ -183,6 +184,7 @@ Result<void> PolicyContext::place_best(OpId id, const Preference& preferred, con
   d.code = "BL014";
   d.message = cat("op '", op(id).label, "': none of its ", all.size(),
                   " implementations fits in an epoch of its own; the preferred one: ", d.message);
+  if (op(id).selection) d.data.emplace_back(kPicksRows, "true");
   return d;
 }
 

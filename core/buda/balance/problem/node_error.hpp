@@ -2,9 +2,11 @@
 #pragma once
 
 #include <buda/diag/diagnostic.hpp>
+#include <buda/diag/result.hpp>
 #include <buda/graph/fwd.hpp>
 
 #include <string>
+#include <string_view>
 
 namespace buda::balance {
 
@@ -13,5 +15,11 @@ Diagnostic node_error(std::string code, const graph::Node& node, const std::stri
 
 // What the device, or a netlist, has no room for.
 Diagnostic no_fit(std::string code, const graph::Node& node, const std::string& message);
+
+// In Diagnostic::data of an op that only picks rows and has no room: the host can run it.
+inline constexpr std::string_view kPicksRows = "picks_rows";
+
+// Whether there is nothing but such ops.
+bool only_pick_rows(const Failure& failure);
 
 }  // namespace buda::balance

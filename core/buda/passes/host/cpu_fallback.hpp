@@ -17,8 +17,12 @@ struct NamedForHost {
   std::vector<std::string> nodes;
 };
 
-// Gives these ops the tag of the host (graph/placement.hpp); passes then leave them as they are. A node that does not exist is a warning
-// (PA061), an op that does not exist a usage error (PA062).
-Result<void> mark_for_host(graph::Graph& graph, const NamedForHost& named, Host& host);
+// Gives these ops the tag of the host (graph/placement.hpp); passes then leave them as they are. An op that does not exist is a usage error
+// (PA062). Gives the names of nodes that the graph does not have yet.
+Result<std::vector<std::string>> mark_for_host(graph::Graph& graph, const NamedForHost& named);
+
+// Once all decompositions are done: gives ops of these names the tag of the host, and movements that alone use what they give. A name may
+// also be one that lowering gives a part of a movement (`y.picked` of a reshape `y`). One that still does not exist is a warning (PA061).
+void mark_made_for_host(graph::Graph& graph, const std::vector<std::string>& nodes, Host& host);
 
 }  // namespace buda::passes

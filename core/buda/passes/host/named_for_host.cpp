@@ -7,7 +7,10 @@
 #include <buda/passes/host/op_words.hpp>
 #include <buda/passes/integers/digit_parts.hpp>
 
+#include <buda/ops/table/registry.hpp>
+
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace buda::passes {
@@ -52,7 +55,7 @@ Result<std::set<std::string>> wanted_ops(const std::vector<std::string>& names) 
 
 }  // namespace
 
-Result<void> mark_for_host(Graph& graph, const NamedForHost& named, Host& host) {
+Result<std::vector<std::string>> mark_for_host(Graph& graph, const NamedForHost& named) {
   BUDA_ASSIGN(std::set<std::string> wanted, wanted_ops(named.ops));
   std::vector<char> known = known_nodes(graph);
   std::set<std::string> nodes(named.nodes.begin(), named.nodes.end()), found;
@@ -69,9 +72,50 @@ Result<void> mark_for_host(Graph& graph, const NamedForHost& named, Host& host) 
     if (by_node || wanted.contains(n.op()) || (wanted.contains(std::string(kEmbedding)) && is_embedding(graph, n, known)))
       graph::put_on_host(n);
   }
+  std::vector<std::string> left;
   for (const std::string& name : named.nodes)
-    if (!found.contains(name)) host.report(warning("PA061", {}, cat("the graph has no op '", name, "', which should go to the host")));
-  return success();
+    if (!found.contains(name)) left.push_back(name);
+  return left;
+}
+
+namespace {
+
+bool only_moves(const Node& n) {
+  const ops::OpDef* def = ops::standard_ops().find(graph::Level::tensor, n.op());
+  return def != nullptr && (def->family == "movement" || def->family == "rearrange");
+}
+
+// An op, and the movements through which alone its result goes: the device then takes it as it is read.
+void put_with_movements(Graph& graph, NodeId id) {
+  graph::put_on_host(graph.node(id));
+  for (auto users = graph.users(id); users.size() == 1; users = graph.users(id)) {
+    id = users.front().node;
+    if (!graph.node(id).is_op() || !only_moves(graph.node(id))) return;
+    graph::put_on_host(graph.node(id));
+  }
+}
+
+}  // namespace
+
+void mark_made_for_host(Graph& graph, const std::vector<std::string>& nodes, Host& host) {
+  std::map<std::string, NodeId> ops;
+  for (NodeId id : graph.ids())
+    if (graph.node(id).is_op()) ops.emplace(graph.node(id).name(), id);
+  for (const std::string& name : nodes) {
+    auto found = ops.find(name);
+    // What lowering makes of a movement has that movement's name before a dot.
+    for (std::size_t dot = name.rfind('.'); found == ops.end() && dot != std::string::npos && dot > 0; dot = name.rfind('.', dot - 1)) {
+      found = ops.find(name.substr(0, dot));
+      if (found == ops.end()) continue;
+      if (!only_moves(graph.node(found->second))) found = ops.end();
+      break;
+    }
+    if (found != ops.end()) {
+      put_with_movements(graph, found->second);
+    } else {
+      host.report(warning("PA061", {}, cat("the graph has no op '", name, "', which should go to the host")));
+    }
+  }
 }
 
 }  // namespace buda::passes

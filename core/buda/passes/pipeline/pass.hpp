@@ -45,6 +45,8 @@ struct FallbackOptions {
   bool enabled = true;           // false: what cannot be lowered is an error
   bool movement = false;         // movements of data near inputs and outputs go there, too
   std::int64_t most_depth = 10;  // of these: ops between them and the input or output
+  // Ops that the user names and that decompositions make, such as the selection of a convolution's windows.
+  std::vector<std::string> nodes = {};
 };
 
 // Counts the optional rewrites of a whole run, so that the one that breaks a model is found by bisection: with a limit of n only the
