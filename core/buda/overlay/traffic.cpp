@@ -4,9 +4,14 @@
 #include <buda/pipes/noc/routes.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
 #include <map>
+#include <numeric>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 namespace buda::overlay {
 namespace {
@@ -20,8 +25,53 @@ struct Moved {
   std::uint64_t bytes = 0, before = 0;
 };
 
-// What one input of an op moves over each link and port.
-using EdgeWays = std::map<std::size_t, std::uint64_t>;
+constexpr std::size_t kTurns = 32;  // parts of the reading of an input
+
+using Memory = std::tuple<std::int32_t, bool, std::int32_t, bool>;  // chip, of the host, channel, upper half
+
+// Bytes over links and ports, and out of memory.
+struct Ways {
+  std::map<std::size_t, double> links;
+  std::map<Memory, double> memory;
+
+  void add(const Ways& other, double part = 1) {
+    for (const auto& [link, bytes] : other.links) links[link] += part * bytes;
+    for (const auto& [half, bytes] : other.memory) memory[half] += part * bytes;
+  }
+};
+
+using Turns = std::array<Ways, kTurns>;
+
+// What one input of an op moves.
+struct EdgeWays {
+  std::int32_t chip = 0;
+  Ways even;                            // all the time alike
+  std::map<std::int32_t, Turns> turns;  // by cores that keep step
+};
+
+// By core, the first of those that multicasts keep in step with it: none of them gets its next tiles before all have taken the last ones.
+std::vector<std::int32_t> cores_in_step(const Blob& blob) {
+  std::vector<std::int32_t> first(blob.cores.size());
+  std::iota(first.begin(), first.end(), 0);
+  const auto root = [&](std::int32_t core) {
+    while (first[static_cast<std::size_t>(core)] != core) core = first[static_cast<std::size_t>(core)];
+    return core;
+  };
+  for (const Core& core : blob.cores)
+    for (const Stream& s : core.streams) {
+      if (s.read && s.read->before_epoch) continue;
+      for (const Destination& d : s.destinations) {
+        if (!d.is_multicast()) continue;
+        const auto receivers = blob.cores_of(d);
+        for (std::int32_t other : receivers) {
+          const std::int32_t a = root(receivers.front()), b = root(other);
+          first[static_cast<std::size_t>(std::max(a, b))] = std::min(a, b);
+        }
+      }
+    }
+  for (std::size_t i = 0; i < first.size(); ++i) first[i] = root(static_cast<std::int32_t>(i));
+  return first;
+}
 
 // The links of one chip, then the ports of its nodes, by pipes::link_number and port_number.
 class ChipLinks {
@@ -38,16 +88,19 @@ class ChipLinks {
                         [&](NocAxis axis, NocCoord node) { route_.push_back(pipes::link_number(noc, axis, node, size_)); });
     route_.push_back(pipes::port_number(noc, NocPort::input, to, size_));
   }
-  // `edge`: of what it also counts for; null where that does not matter.
-  void load(std::uint64_t bytes, bool before, EdgeWays* edge) {
+  // Returns the links and ports of the message.
+  const std::vector<std::size_t>& load(std::uint64_t bytes, bool before) {
     std::sort(route_.begin(), route_.end());
     route_.erase(std::unique(route_.begin(), route_.end()), route_.end());
     for (std::size_t link : route_) {
       moved_[link].bytes += bytes;
       if (before) moved_[link].before += bytes;
-      if (edge != nullptr) (*edge)[link] += bytes;
     }
+    return route_;
   }
+
+  // While the epoch runs.
+  double bytes(std::size_t link) const { return static_cast<double>(moved_[link].bytes - moved_[link].before); }
 
   void list(std::int32_t chip, Traffic& out) const {
     for (std::int32_t noc : {0, 1})
@@ -71,7 +124,7 @@ class ChipLinks {
 
 class Loads {
  public:
-  Loads(const Blob& blob, const device::DeviceDescriptor& device) : blob_(blob), device_(device) {}
+  Loads(const Blob& blob, const device::DeviceDescriptor& device) : blob_(blob), device_(device), in_step_(cores_in_step(blob)) {}
 
   void add(const Core& core, const Stream& s) {
     if (!s.destinations.empty()) add_sent(core, s);
@@ -84,7 +137,7 @@ class Loads {
     for (const auto& [chip, links] : links_) links.list(chip, out);
     const auto rank = [](const LinkLoad& l) { return std::tuple(~l.bytes, l.chip, l.noc, l.from, l.to); };
     std::sort(out.links.begin(), out.links.end(), [&](const LinkLoad& a, const LinkLoad& b) { return rank(a) < rank(b); });
-    for (const auto& [edge, ways] : edges_) out.edges.push_back(busiest_of(edge.first, edge.second, ways));
+    for (const auto& [edge, ways] : edges_) out.edges.push_back(edge_load(edge.first, edge.second, ways));
     for (const auto& [key, load] : channels_) out.channels.push_back(load);
     for (const auto& [link, load] : ethernet_) out.ethernet.push_back({link, load.streams, load.bytes});
     for (const auto& [chips, load] : pcie_) out.pcie.push_back(load);
@@ -92,10 +145,53 @@ class Loads {
   }
 
  private:
-  EdgeLoad busiest_of(const std::string& op, std::int32_t operand, const EdgeWays& ways) const {
+  // The busiest of each turn, added up. `beside`: what passes all the time, of which each turn has its part.
+  WayBytes in_turn(const Turns& turns, const Ways& beside) const {
     const std::size_t links = pipes::link_and_port_count(device_.noc) / 2;
-    EdgeLoad out{op, operand, 0, 0};
-    for (const auto& [number, bytes] : ways) (number < links ? out.link : out.port) = std::max(number < links ? out.link : out.port, bytes);
+    double link = 0, port = 0, memory = 0;
+    for (Ways now : turns) {
+      now.add(beside, 1.0 / kTurns);
+      double most_of_links = 0, most_of_ports = 0, most_of_memory = 0;
+      for (const auto& [number, bytes] : now.links) {
+        double& most = number < links ? most_of_links : most_of_ports;
+        most = std::max(most, bytes);
+      }
+      for (const auto& [half, bytes] : now.memory) most_of_memory = std::max(most_of_memory, bytes);
+      link += most_of_links;
+      port += most_of_ports;
+      memory += most_of_memory;
+    }
+    const auto whole = [](double bytes) { return static_cast<std::uint64_t>(std::llround(bytes)); };
+    return {whole(link), whole(port), whole(memory)};
+  }
+
+  // On the ways of one input, what other inputs and results move while the epoch runs.
+  Ways of_others(std::int32_t chip, const Ways& own) const {
+    Ways out;
+    const ChipLinks& links = links_.at(chip);
+    for (const auto& [link, bytes] : own.links) out.links[link] = links.bytes(link) - bytes;
+    return out;
+  }
+
+  EdgeLoad edge_load(const std::string& op, std::int32_t operand, const EdgeWays& ways) const {
+    EdgeLoad out{op, operand, {}, {}};
+    Turns all;
+    Ways sum = ways.even;
+    for (const auto& [core, turns] : ways.turns)
+      for (std::size_t i = 0; i < kTurns; ++i) {
+        all[i].add(turns[i]);
+        sum.add(turns[i]);
+      }
+    out.first = in_turn(all, ways.even);
+    if (ways.turns.empty()) out.later = out.first;
+    const Ways others = of_others(ways.chip, sum);
+    sum.add(others);
+    for (const auto& [core, turns] : ways.turns) {
+      Ways beside = sum;
+      for (const Ways& own : turns) beside.add(own, -1);
+      const WayBytes those = in_turn(turns, beside);
+      out.later = {std::max(out.later.link, those.link), std::max(out.later.port, those.port), std::max(out.later.memory, those.memory)};
+    }
     return out;
   }
 
@@ -103,7 +199,10 @@ class Loads {
   EdgeWays* edge(const Core& core, const Stream* s) {
     const bool is_of_input =
         s != nullptr && (s->kind == StreamKind::input || s->kind == StreamKind::multicast || s->kind == StreamKind::relay);
-    return core.op.empty() || !is_of_input ? nullptr : &edges_[{core.op, s->operand}];
+    if (core.op.empty() || !is_of_input) return nullptr;
+    EdgeWays& ways = edges_[{core.op, s->operand}];
+    ways.chip = core.chip;
+    return &ways;
   }
 
   static std::uint64_t bytes(const Stream& s) { return static_cast<std::uint64_t>(s.message_bytes); }
@@ -129,7 +228,9 @@ class Loads {
         links.begin();
         for (std::int32_t c : blob_.cores_of(s.destinations[d]))
           links.add_route(s.noc_out, core.noc, blob_.cores[static_cast<std::size_t>(c)].noc);
-        links.load(moved, false, edge(to, blob_.find(s.destinations[d].first)));
+        EdgeWays* ways = edge(to, blob_.find(s.destinations[d].first));
+        for (std::size_t link : links.load(moved, false))
+          if (ways != nullptr) ways->even.links[link] += static_cast<double>(moved);
       }
     }
   }
@@ -146,22 +247,43 @@ class Loads {
   }
 
   void add_read(const Core& core, const Stream& s) {
-    std::vector<std::uint64_t> tiles(s.read->buffers.size(), 0);
-    std::uint64_t all = 0;
-    for_each(s.read->blocks, [&](const ReadRun::Tuple& t) {
-      tiles[static_cast<std::size_t>(t[0])] += static_cast<std::uint64_t>(s.read->block_tiles);
-      all += static_cast<std::uint64_t>(s.read->block_tiles);
-    });
+    std::vector<std::size_t> order;  // buffers, by the blocks that are read one after the other
+    for_each(s.read->blocks, [&](const ReadRun::Tuple& t) { order.push_back(static_cast<std::size_t>(t[0])); });
+    std::vector<std::uint64_t> blocks(s.read->buffers.size(), 0);
+    for (std::size_t buffer : order) ++blocks[buffer];
+    const auto block = static_cast<std::uint64_t>(s.read->block_tiles);
+    const std::uint64_t all = order.size() * block;
     const std::uint64_t passes = s.read->before_epoch || all == 0 ? 1 : static_cast<std::uint64_t>(s.messages()) / all;
-    for (std::size_t i = 0; i < tiles.size(); ++i) {
+    EdgeWays* ways = s.read->before_epoch ? nullptr : edge(core, &s);
+    const auto turns = ways == nullptr ? std::vector<std::map<std::size_t, double>>(blocks.size()) : turns_of(order, blocks.size());
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
       const DramBuffer& d = blob_.dram[static_cast<std::size_t>(s.read->buffers[i].dram)];
-      const std::uint64_t moved = tiles[i] * passes * bytes(s);
+      const std::uint64_t moved = blocks[i] * block * passes * bytes(s);
       (s.read->before_epoch ? channel(d).before : channel(d).read) += moved;
       count_half(d, moved);
       if (s.read->before_epoch && is_upper(d)) channel(d).upper_before += moved;
-      connect(core.chip, s.noc_in, d.port, core.noc, {moved, s.read->before_epoch ? moved : 0},
-              s.read->before_epoch ? nullptr : edge(core, &s));
+      const auto& route = connect(core.chip, s.noc_in, d.port, core.noc, {moved, s.read->before_epoch ? moved : 0});
+      const double each = static_cast<double>(block * passes * bytes(s));
+      for (const auto& [turn, part] : turns[i]) {
+        Ways& now = ways->turns[in_step_[static_cast<std::size_t>(&core - blob_.cores.data())]][turn];
+        for (std::size_t link : route) now.links[link] += part * each;
+        now.memory[{d.chip, d.host, d.channel, is_upper(d)}] += part * each;
+      }
     }
+  }
+
+  // By buffer, how many of its blocks are read in each turn.
+  static std::vector<std::map<std::size_t, double>> turns_of(const std::vector<std::size_t>& order, std::size_t buffers) {
+    std::vector<std::map<std::size_t, double>> out(buffers);
+    const double each = static_cast<double>(kTurns) / static_cast<double>(std::max<std::size_t>(order.size(), 1));
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const double begin = static_cast<double>(i) * each, end = static_cast<double>(i + 1) * each;
+      for (auto turn = static_cast<std::size_t>(begin); turn < kTurns && static_cast<double>(turn) < end; ++turn) {
+        const double part = std::min(end, static_cast<double>(turn + 1)) - std::max(begin, static_cast<double>(turn));
+        if (part > 0) out[order[i]][turn] += part / each;
+      }
+    }
+    return out;
   }
 
   void add_written(const Core& core, const Stream& s) {
@@ -187,15 +309,17 @@ class Loads {
 
   ChipLinks& links_of(std::int32_t chip) { return links_.try_emplace(chip, device_.noc).first->second; }
 
-  void connect(std::int32_t chip, std::int32_t noc, NocCoord from, NocCoord to, Moved moved, EdgeWays* edge = nullptr) {
+  // Returns the links and ports between both, as long as nothing else is connected.
+  const std::vector<std::size_t>& connect(std::int32_t chip, std::int32_t noc, NocCoord from, NocCoord to, Moved moved) {
     ChipLinks& links = links_of(chip);
     links.begin();
     links.add_route(noc, from, to);
-    links.load(moved.bytes, moved.before > 0, edge);
+    return links.load(moved.bytes, moved.before > 0);
   }
 
   const Blob& blob_;
   const device::DeviceDescriptor& device_;
+  std::vector<std::int32_t> in_step_;
   std::map<std::int32_t, ChipLinks> links_;                         // by chip
   std::map<std::pair<std::string, std::int32_t>, EdgeWays> edges_;  // by op and operand
   std::map<std::tuple<std::int32_t, bool, std::int32_t>, ChannelLoad> channels_;

@@ -32,11 +32,19 @@ struct PortLoad {
   friend bool operator==(const PortLoad&, const PortLoad&) = default;
 };
 
-// What comes to the cores of an op for one of its inputs, in the epoch.
+// What comes to the cores of an op for one of its inputs, in the epoch, over what is the busiest of its ways.
+struct WayBytes {
+  std::uint64_t link = 0, port = 0;
+  std::uint64_t memory = 0;  // of a channel of DRAM, or of a half of one where channels have two
+  friend bool operator==(const WayBytes&, const WayBytes&) = default;
+};
+// Cores read the buffers of a queue in turn. Those that keep step read the same part of the queue at the same time, so that what is the
+// busiest counts for each part alone, and the parts are added up. Cores with nothing between them drift apart, and what they share is
+// evenly loaded. All keep step with the first input of an epoch; later those do that a multicast has among its receivers.
 struct EdgeLoad {
   std::string op;
   std::int32_t operand = 0;
-  std::uint64_t link = 0, port = 0;  // bytes over the busiest link and the busiest port of its ways
+  WayBytes first, later;
   friend bool operator==(const EdgeLoad&, const EdgeLoad&) = default;
 };
 

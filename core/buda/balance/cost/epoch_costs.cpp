@@ -243,8 +243,11 @@ std::string EpochCost::limiter() const {
   if (ops.empty()) return "nothing";
   const OpCost& op = ops[slowest()];
   const PathLoad* path = loads.slowest();
-  if (whole_cycles(op.cycles.running()) == interval()) return cat(op.limiter(), " of op '", op.op->name, '\'');
-  return path != nullptr && whole_cycles(path->cycles) == interval() ? path->busiest : kBetweenOps;
+  const bool by_path = path != nullptr && whole_cycles(path->cycles) == interval();
+  // An input that takes as long as the path it comes over waits for that.
+  const bool by_op = whole_cycles(op.cycles.running()) == interval() && !(by_path && op.limiter().starts_with("input"));
+  if (by_op) return cat(op.limiter(), " of op '", op.op->name, '\'');
+  return by_path ? path->busiest : kBetweenOps;
 }
 
 double EpochCost::dram_bytes() const {

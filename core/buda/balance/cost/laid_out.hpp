@@ -12,8 +12,8 @@
 
 namespace buda::balance {
 
-// Takes the ways of streams that are laid out in place of the guess for inputs that come from queues: their busiest link or port. What it
-// takes memory to give them is among the loads of the epoch's paths.
+// Takes the ways of streams that are laid out in place of the guess for inputs that come from queues: the busiest link, port, or channel
+// that an op's cores read at the same time. What all reading takes memory is among the loads of the epoch's paths.
 void take_ways(const std::string& op, const Traffic& traffic, const EpochLoads& loads, OpCycles& cycles);
 
 // An op of an epoch whose streams are laid out.

@@ -46,6 +46,13 @@ class PathMeter {
   double rate_, sum_ = 0, before_ = 0;
 };
 
+bool has_halves(const device::DeviceDescriptor& device) { return device.dram.bank_bytes > overlay::kDramHalf; }
+
+// Of a channel, or of a half of one where channels have two.
+double rate_of_memory(const device::DeviceDescriptor& device) {
+  return bytes_per_cycle(device.cost.dram_channel_gbs, device) / (has_halves(device) ? 2 : 1);
+}
+
 void add_dram(double inputs, const device::DeviceDescriptor& device, EpochLoads& out) {
   const double rate = bytes_per_cycle(device.cost.dram_channel_gbs, device);
   PathMeter dram("DRAM", device.dram.channels.size(), rate);
@@ -56,7 +63,7 @@ void add_dram(double inputs, const device::DeviceDescriptor& device, EpochLoads&
   }
   out.before = std::max(out.before, dram.cycles_before());
   dram.finish(inputs, out.paths);
-  if (device.dram.bank_bytes <= overlay::kDramHalf || rate <= 0) return;
+  if (!has_halves(device) || rate <= 0) return;
   // The busier half of a channel has half of the rate.
   std::uint64_t half = 0, half_before = 0;
   for (const ChannelBytes& c : out.channels) {
@@ -78,6 +85,11 @@ std::string port_name(const overlay::PortLoad& p) {
 double link_rate(const device::DeviceDescriptor& device) { return device.cost.transfers.link_rate; }
 double port_rate(const device::DeviceDescriptor& device) { return device.cost.transfers.interface_rate; }
 
+double cycles_of(const overlay::WayBytes& ways, const device::DeviceDescriptor& device) {
+  const double rate = rate_of_memory(device), memory = rate > 0 ? static_cast<double>(ways.memory) / rate : 0;
+  return std::max({static_cast<double>(ways.link) / link_rate(device), static_cast<double>(ways.port) / port_rate(device), memory});
+}
+
 void add_links(const overlay::Traffic& traffic, std::int32_t chip, double inputs, const device::DeviceDescriptor& device, EpochLoads& out) {
   const auto nodes = static_cast<std::size_t>(device.noc.x) * static_cast<std::size_t>(device.noc.y);
   PathMeter links("NoC", nodes * 4, link_rate(device)), ports("port", nodes * 4, port_rate(device));
@@ -97,9 +109,10 @@ void add_links(const overlay::Traffic& traffic, std::int32_t chip, double inputs
   out.before = std::max({out.before, links.cycles_before(), ports.cycles_before()});
   links.finish(inputs, out.paths);
   ports.finish(inputs, out.paths);
-  for (const auto& e : traffic.edges)
-    out.edges[{e.op, e.operand}] =
-        std::max(static_cast<double>(e.link) / link_rate(device), static_cast<double>(e.port) / port_rate(device)) / inputs;
+  for (const auto& e : traffic.edges) {
+    const double first = cycles_of(e.first, device), later = cycles_of(e.later, device);
+    out.edges[{e.op, e.operand}] = (first + (inputs - 1) * later) / inputs / inputs;
+  }
 }
 
 // One path in each direction: what the chip reads from the host, or is sent by others, and what it writes or sends.
