@@ -116,6 +116,7 @@ class Build {
   Result<void> take_headers(const Package& package) {
     if (digests_.count(package.name) != 0) return success();
     const std::string folder = own_folder(package.name);
+    folders_[package.name] = package.folder;
     BUDA_TRY(files_->make_directories(folder));
     BUDA_ASSIGN(const auto names, host_.fs().list(package.folder));
     for (const std::string& name : names) {
@@ -182,24 +183,39 @@ class Build {
   }
   std::string own_folder(const std::string& package) const { return cat(scratch_, '/', package); }
 
+  Result<void> compile_thread(const CompiledKernel& kernel, std::size_t t) const {
+    const std::string& family = kernel.kernel.family;
+    auto done = compile(toolchain_,
+                        {t,
+                         file(kernel, t, ".cpp"),
+                         script(t),
+                         file(kernel, t, ".elf"),
+                         include_of(kernel.kernel),
+                         {{host_.fs().canonical("."), "."}, {headers(), "kernels"}, {scratch_, "generated"}},
+                         options_.prints,
+                         options_.zones},
+                        cat("the ", kThreadNames[t], " thread of a kernel of the family ", family));
+    if (const auto folder = folders_.find(family); !done && folder != folders_.end())
+      done.failure().diagnostics().front().notes.push_back(
+          {{}, cat("the compiler calls the headers of '", folder->second, "' ", family, "/…")});
+    return done;
+  }
+
   Result<void> compile_all(KernelSet& set, const std::vector<std::size_t>& missing) {
     for (std::size_t i : missing)
       for (std::size_t t = 0; t < kThreads; ++t) BUDA_TRY(files_->write(file(set.kernels[i], t, ".cpp"), set.kernels[i].sources[t].view()));
     std::vector<Result<void>> results(missing.size() * kThreads);
-    const std::string here = host_.fs().canonical(".");
+    const auto make = [&](std::size_t job) {
+      results[job] = compile_thread(set.kernels[missing[job / kThreads]], job % kThreads);
+      return results[job].ok();
+    };
     parallel_for(host_.threads, results.size(), [&](std::size_t job) {
-      const CompiledKernel& kernel = set.kernels[missing[job / kThreads]];
-      const std::size_t t = job % kThreads;
-      results[job] = compile(toolchain_,
-                             {t,
-                              file(kernel, t, ".cpp"),
-                              script(t),
-                              file(kernel, t, ".elf"),
-                              include_of(kernel.kernel),
-                              {{here, "."}, {headers(), "kernels"}, {scratch_, "generated"}},
-                              options_.prints,
-                              options_.zones},
-                             cat("the ", kThreadNames[t], " thread of a kernel of the family ", kernel.kernel.family));
+      if (set.kernels[missing[job / kThreads]].kernel.header.empty()) {
+        make(job);
+      } else if (job % kThreads == 0) {
+        // A package has one header for all threads: what is wrong with it is told once.
+        for (std::size_t t = 0; t < kThreads && make(job + t);) ++t;
+      }
     });
     for (auto& result : results) BUDA_TRY(std::move(result));
     for (std::size_t i : missing) BUDA_TRY(keep(set.kernels[i]));
@@ -236,6 +252,7 @@ class Build {
   Toolchain toolchain_;
   std::string common_;
   std::map<std::string, std::string> digests_;  // of packages, by name
+  std::map<std::string, std::string> folders_;  // of packages whose headers are compiled, by name
   std::set<std::string> inputs_;
   std::filesystem::file_time_type begun_;
 };
