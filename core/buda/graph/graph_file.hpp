@@ -29,7 +29,8 @@ Result<void> write_graph(io::FileSystem& fs, const Graph& graph, const std::stri
 // The text of a graph file that needs no other file: tensors stand in it as base64.
 std::string graph_text(const Graph& graph);
 
-// Where write_graph puts new tensors: "out/m.graph.json" gives "out/m.graph.safetensors".
+// Where write_graph puts new tensors: "out/m.graph.json" gives "out/m.graph.safetensors". Of a name that is not UTF-8 every byte that is
+// not ASCII becomes "_".
 std::string tensor_file_for(const std::string& graph_path);
 
 // JSON Schema of the format.

@@ -14,6 +14,8 @@
 #include <buda/io/sha256.hpp>
 #include <buda/tensor/tensor_file.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <tuple>
 
@@ -117,6 +119,10 @@ std::string relative(io::FileSystem& fs, const std::string& path, const std::str
 std::string tensor_file_for(const std::string& graph_path) {
   constexpr std::string_view kEnding = ".json";
   std::string stem = graph_path.ends_with(kEnding) ? graph_path.substr(0, graph_path.size() - kEnding.size()) : graph_path;
+  // The graph names the file, and JSON is UTF-8.
+  if (const std::size_t name = stem.find_last_of('/') + 1; !is_valid_utf8(std::string_view(stem).substr(name)))
+    std::replace_if(
+        stem.begin() + static_cast<std::ptrdiff_t>(name), stem.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, '_');
   return stem + ".safetensors";
 }
 
