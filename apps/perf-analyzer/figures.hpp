@@ -10,7 +10,7 @@ namespace buda::perf_analyzer {
 // Of an epoch in steady state: when its pipeline is full and nothing but its slowest op limits it.
 struct EpochFigures {
   double cycles = 0;         // of the slowest op, for one input
-  double speed = 0;          // samples per second
+  double speed = 0;          // inputs per second
   double util = 0;           // per cent of the time that math units work, mean over all cores of the chips
   double balancer_util = 0;  // the same, if all ops took what the balancer estimates
   double mm_cores = 0;       // cores of ops that multiply matrices
@@ -20,7 +20,7 @@ EpochFigures figures_of(const Run& run, const perf::EpochSummary& epoch);
 
 // Of the run, as if every epoch were in steady state all the time.
 struct RunFigures {
-  double speed = 0;  // samples per second
+  double speed = 0;  // inputs per second
   double util = 0, balancer_util = 0;
 };
 

@@ -35,11 +35,11 @@ Table summary_table(const Run& run, std::size_t name_length) {
   const RunFigures all = figures_of(run);
   Table out;
   out.heading = {title_of(run),
-                 cat(number_text(all.speed), " samples/s by the slowest ops, ", number_text(run.report.inputs_per_second), " in the run"),
+                 cat(number_text(all.speed), " inputs/s by the slowest ops, ", number_text(run.report.inputs_per_second), " in the run"),
                  cat("util ", number_text(all.util, 1), " %, balancer util ", number_text(all.balancer_util, 1), " %")};
   out.columns = {{"epoch", true, "its number, and the graphs that run in it"},
                  {"cycles", false, "pipeline stage cycles: of the slowest op, for one input"},
-                 {"speed", false, "samples per second at these cycles"},
+                 {"speed", false, "inputs per second at these cycles"},
                  {"util", false, "per cent of the time that the math units of all cores work in steady state, when the pipeline is full"},
                  {"mm cores", false, "cores of ops that multiply matrices"},
                  {"balancer util", false, "util if all ops took what the balancer estimates"},
@@ -123,7 +123,7 @@ Table op_table(const Run& run, std::size_t number, std::size_t name_length) {
   const EpochFigures f = figures_of(run, epoch);
   Table out;
   out.heading = {cat("epoch ", number, " of ", run.epochs.size(), ": ", safe_text(epoch.graph)),
-                 cat(number_text(f.cycles), " cycles, ", number_text(f.speed), " samples/s, util ", number_text(f.util, 1), " %")};
+                 cat(number_text(f.cycles), " cycles, ", number_text(f.speed), " inputs/s, util ", number_text(f.util, 1), " %")};
   if (!epoch.limits.empty()) out.heading.push_back(cat("twice as fast would save: ", safe_text(limits_text(epoch, 3))));
   for (const std::string& advice : other_advice(epoch)) out.heading.push_back(cat("to gain: ", safe_text(advice)));
   std::size_t inputs = 0;

@@ -46,7 +46,7 @@ View after(View view, Kind kind, Size size = kUsual) { return press(a_run(), vie
 TEST(PerfAnalyzerScreens, Summary) {
   EXPECT_EQ(screen(View{}, kUsual), R"(perf-analyzer: summary
 report: wormhole_b0 at 1000 MHz
-5263158 samples/s by the slowest ops, 2666666 in the run
+5263158 inputs/s by the slowest ops, 2666666 in the run
 util 49.3 %, balancer util 52.1 %
 epoch           cycles     speed  util  mm cores  balancer util  period  inputs
 0 fwd_0            100  20000000  62.5         0           56.8     220       4
@@ -60,7 +60,7 @@ N next  P previous  E epoch  F full names  arrows scroll  H help  Q quit
 TEST(PerfAnalyzerScreens, EpochOnASmallScreen) {
   EXPECT_EQ(screen(after("nn"), kSmall), R"(perf-analyzer: epoch analysis
 epoch 1 of 3: fwd_1
-200 cycles, 10000000 samples/s, util
+200 cycles, 10000000 inputs/s, util
 31.2 %
 to gain: --microbatch 16 predicts 99
 op                grid  est  kernel
@@ -74,7 +74,7 @@ N P E F arrows  H help  Q quit
 TEST(PerfAnalyzerScreens, Epoch) {
   EXPECT_EQ(screen(after("nn"), kUsual), R"(perf-analyzer: epoch analysis
 epoch 1 of 3: fwd_1
-200 cycles, 10000000 samples/s, util 31.2 %
+200 cycles, 10000000 inputs/s, util 31.2 %
 to gain: --microbatch 16 predicts 99 cycles per input
 op                                grid  est  kernel  bw_kernel  bw problem
 ....matmul.with.a.very.long.name   2x1  140     150        200  input 1 dram
@@ -89,7 +89,7 @@ TEST(PerfAnalyzerScreens, ArrowsScrollTheColumnsBesideTheName) {
   for (int i = 0; i < 3; ++i) view = after(view, Kind::right, kSmall);
   EXPECT_EQ(screen(view, kSmall), R"(perf-analyzer: epoch analysis
 epoch 1 of 3: fwd_1
-200 cycles, 10000000 samples/s, util
+200 cycles, 10000000 inputs/s, util
 31.2 %
 to gain: --microbatch 16 predicts 99
 op                bw_kernel
@@ -102,7 +102,7 @@ N P E F arrows  H help  Q quit
   for (int i = 0; i < 5; ++i) view = after(view, Kind::right);
   EXPECT_EQ(screen(view, kUsual), R"(perf-analyzer: epoch analysis
 epoch 1 of 3: fwd_1
-200 cycles, 10000000 samples/s, util 31.2 %
+200 cycles, 10000000 inputs/s, util 31.2 %
 to gain: --microbatch 16 predicts 99 cycles per input
 op                                util  u_kt  in0 req  in0 meas  in1 req
 ....matmul.with.a.very.long.name   *4.5*     *1*      6.7       6.7     13.3
