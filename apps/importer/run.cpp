@@ -106,7 +106,7 @@ Result<std::map<std::string, plugin::InputShape>> parse_input_shapes(const std::
             : parse_shape(std::string_view(text).substr(equals + 1));
     if (!shape) {
       Diagnostic& d = shape.failure().diagnostics().front();
-      d.hint = "for example --input-shape x=1,3,224,224 or --input-shape ids=1,128:I64";
+      d.hint = "--input-shape takes NAME=SIZES or NAME=SIZES:TYPE, as in x=1,3,224,224 and ids=1,128:I64";
       failure.add(std::move(d));
     } else if (!shapes.emplace(text.substr(0, equals), *shape).second) {
       failure.add(usage_error("IP003", cat("option --input-shape: '", text.substr(0, equals), "' is given twice")));

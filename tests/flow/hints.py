@@ -18,7 +18,7 @@ import tempfile
 TOOLS = ("buda", "importer", "optimizer", "balancer")
 CODE = re.compile(r"(?:error|warning|note): .*\[([A-Z]{2}\d{3})\]$")
 # Options that show the way instead of taking it, and texts with places to fill in.
-OPEN = re.compile(r"=N\b|=FILE|MODEL|NAME=|\bDIR\b|…|the command was|first run: |for example|made by --cache|without --expect|--(help|list-|save-temps|plugin-path|frontend)|--value (if|would)")
+OPEN = re.compile(r"=N\b|=FILE|MODEL|NAME=|\bDIR\b|…|the command was|first run: |made by --cache|without --expect|--(help|list-|save-temps|plugin-path|frontend)|--value (if|would)")
 
 
 def options_of(hint):
@@ -158,7 +158,7 @@ def main():
             if path.name not in ("cache.test", "help.test", "dry-run.test"):
                 trial.of_file(cli, path)
     with tempfile.TemporaryDirectory() as folder:
-        for call in failing_compiles.refused_models(build, pathlib.Path(folder), 2):
+        for call in failing_compiles.refused_models(build, pathlib.Path(folder), 5):
             trial.of_model(call)
     print("tried: " + ", ".join(f"{code} ({count})" for code, count in sorted(trial.tried.items())))
     print("hints of options without a failing command: " + ", ".join(sorted(codes_with_hints(source) - set(trial.tried))))

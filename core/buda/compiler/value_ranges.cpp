@@ -15,7 +15,7 @@
 namespace buda::compiler {
 namespace {
 
-constexpr std::string_view kExample = "for example --value-range ids=0:50256";
+constexpr std::string_view kExample = "--value-range takes NAME=LEAST:MOST, as in ids=0:50256";
 
 Diagnostic wrong_range(const std::string& message, std::string hint) {
   Diagnostic d = usage_error("IP003", cat("option --value-range: ", message));

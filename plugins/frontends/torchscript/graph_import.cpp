@@ -4,6 +4,7 @@
 #include "evaluator.hpp"
 #include "inputs.hpp"
 
+#include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
 
 namespace buda::torchscript {
@@ -75,7 +76,11 @@ Result<const Function*> method_of(const Archive& archive, const Program& program
   std::vector<std::string> names;
   for (const auto& [name, f] : type->second.methods) names.push_back(name);
   Diagnostic d = archive.error("TS041", cat("class '", type->first, "' has no method '", method, '\''));
-  d.hint = names.empty() ? "it has none" : cat("it has: ", join(names, ", "), "; choose with --set frontend.torchscript.method=NAME");
+  if (names.empty())
+    d.hint = "it has none";
+  else
+    d.hint = cat("choose one: --set frontend.torchscript.method=", nearest_word(method, names).value_or(names.front()),
+                 "; it has: ", join(names, ", "));
   return d;
 }
 

@@ -226,7 +226,7 @@ Result<Value> language_raise(Call& n) {
   const auto* text = n["message"].as<std::string>();
   Diagnostic d = n.refuse(cat("the program ends with an error of its own: ", text == nullptr ? n["message"].describe() : *text));
   d.code = "TS052";
-  d.hint = "the shapes of inputs may not be those that the model takes; see --input-shape";
+  d.hint = "the model may take inputs of other shapes only: --input-shape NAME=SIZES";
   return d;
 }
 

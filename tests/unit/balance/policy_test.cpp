@@ -99,9 +99,11 @@ TEST(PolicyContext, PlacesAndTakesBack) {
   PolicyContext c(s.space, 1);
   OpId a = c.schedule()[0], b = c.schedule()[1];
   EXPECT_THAT(c.objection(b, smallest(c, b))->message, HasSubstr("its producer is not placed yet"));
+  EXPECT_EQ(c.objection(b, smallest(c, b))->code, "BL012");
   ASSERT_TRUE(c.place(a, largest(c, a)));  // 9 x 8: the whole chip
   EXPECT_EQ(c.placer().free_cores(), 0);
   EXPECT_THAT(c.objection(a, largest(c, a))->message, HasSubstr("placed already"));
+  EXPECT_EQ(c.objection(a, largest(c, a))->code, "BL013");
   EXPECT_FALSE(c.place(b, smallest(c, b)));
   EXPECT_FALSE(c.choice().ok());
   c.next_epoch();

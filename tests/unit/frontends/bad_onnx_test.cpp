@@ -49,6 +49,15 @@ TEST_F(BadOnnx, AllUnsupportedOperatorsAreReportedAtOnce) {
   EXPECT_EQ(d.data.at(1), (std::pair<std::string, std::string>("unsupported.ai.onnx.RandomNormalLike", "first, RandomNormalLike_1")));
 }
 
+TEST_F(BadOnnx, OldDefinitionsThatLibonnxCannotConvert) {
+  OnnxModel m(1);
+  m.input("x", {1, 1, 4, 4});
+  m.node("LpPool", {"x"}, {"y"}).named("pool").integers("kernel_shape", {2, 2});
+  m.output("y");
+  expect_refused(m.bytes(), {"ON035 node 'pool' (op type LpPool, domain ai.onnx, opset 1): needs opset 2, and libonnx cannot convert",
+                             "hint: export the model with opset 2 or later"});
+}
+
 TEST_F(BadOnnx, ManyNodesOfOneOperatorAreCountedNotListed) {
   OnnxModel m;
   m.input("x", {2, 2});
@@ -190,10 +199,11 @@ TEST_F(BadOnnx, CyclesAndValuesThatNobodyComputes) {
   m.node("Add", {"a", "x"}, {"b"}).named("two");
   m.node("Add", {"nowhere", "b"}, {"c"}).named("three");
   m.output("c").output("d");
-  expect_refused(m.bytes(), {"ON033 node 'one' (op type Add, domain ai.onnx, opset 13): its input 'b' is computed by 'two'; both belong to "
-                             "a cycle of nodes, or depend on one",
-                             "ON033 node 'three' (op type Add, domain ai.onnx, opset 13): its input 'nowhere' is neither computed by a node",
-                             "ON034 output 'd' is computed by no node"});
+  expect_refused(m.bytes(),
+                 {"ON033 node 'one' (op type Add, domain ai.onnx, opset 13): its input 'b' is computed by 'two'; both belong to "
+                  "a cycle of nodes, or depend on one",
+                  "ON033 node 'three' (op type Add, domain ai.onnx, opset 13): its input 'nowhere' is neither computed by a node",
+                  "ON034 output 'd' is computed by no node"});
   OnnxModel twice;
   twice.input("x", {2});
   twice.node("Relu", {"x"}, {"y"}).named("one");

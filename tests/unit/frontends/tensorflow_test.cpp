@@ -227,6 +227,19 @@ TEST_F(TensorFlow, RecursionIsRefused) {
               HasSubstr("calls the function 'g', which the model does not have"));
 }
 
+// Each function calls the one before it twice.
+TEST_F(TensorFlow, AnImportHasAnEnd) {
+  constexpr int kFunctions = 20;
+  std::string functions = function("f0", {"a"}, {{"r", "n:y:0"}}, node("Neg", "n", {"a"}));
+  for (int i = 1; i <= kFunctions; ++i)
+    functions += function(cat("f", i), {"a"}, {{"r", "second:output:0"}},
+                          node("PartitionedCall", "first", {"a"}, {calls("f", cat("f", i - 1))}) +
+                              node("PartitionedCall", "second", {"first:output:0"}, {calls("f", cat("f", i - 1))}));
+  EXPECT_THAT(
+      refused(placeholder("x", {1, 2}) + library(functions) + node("PartitionedCall", "call", {"x"}, {calls("f", cat("f", kFunctions))})),
+      ::testing::AllOf(HasSubstr("GF035"), HasSubstr("is where the import ends: 1048576 nodes were imported, by loops and calls")));
+}
+
 // A Switch leaves one branch, constants that only run behind it among them.
 TEST_F(TensorFlow, ConditionsOfControlFlowV1) {
   for (bool condition : {true, false}) {
@@ -482,9 +495,9 @@ TEST_F(SavedModel, InputsAreResultsThatANodeMayHave) {
 TEST_F(SavedModel, SignaturesAreChosenByName) {
   auto graph = import_saved({{"signature", "serving"}});
   ASSERT_FALSE(graph);
-  EXPECT_EQ(
-      text_of(graph.failure()),
-      "GF021 has no signature 'serving'\n  hint: choose one: --set frontend.tensorflow.signature=serving_default; it has: serving_default\n");
+  EXPECT_EQ(text_of(graph.failure()),
+            "GF021 has no signature 'serving'\n  hint: choose one: --set frontend.tensorflow.signature=serving_default; it has: "
+            "serving_default\n");
   auto tagged = import_saved({{"tag", "train"}});
   ASSERT_FALSE(tagged);
   EXPECT_EQ(text_of(tagged.failure()),

@@ -438,6 +438,18 @@ TEST_F(Tflite, BothFieldsOfAnOperatorsNumber) {
   expect_near(run(m, {x}).to_f32(), {std::tanh(0.5f), std::tanh(-1.0f)});
 }
 
+TEST_F(Tflite, ShapesOfInputsKeepTheirRankAndType) {
+  fs_.put("dir/m.tflite", one_op(tfl::BuiltinOperator::ABS, {{2, 3}}, {2, 3}).bytes());
+  const auto with = [&](const std::string& shape) {
+    importer::Options options{.model = "dir/m.tflite", .output = "out/m.graph.json", .frontend = {}, .name = {}, .input_shapes = {shape}};
+    auto done = ImportTest::run(options);
+    return done ? "imported" : text_of(done.failure());
+  };
+  EXPECT_EQ(with("x0=4,3"), "imported");
+  for (const char* shape : {"x0=6", "x0=2,3:I32"})
+    EXPECT_THAT(with(shape), HasSubstr("TF021 input 'x0' has type F32 and shape [2, 3]; --input-shape gives another type, or "));
+}
+
 TEST_F(Tflite, WhatAShapeDependsOnMustBeKnown) {
   TfliteModel m;
   int x = m.input("x", {4, 4}), axes = m.input("axes", {1}, TensorType::INT32), y = m.tensor("y", {4});

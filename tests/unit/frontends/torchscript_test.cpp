@@ -225,6 +225,30 @@ TEST_F(TorchScript, ConditionsMustBeKnown) {
   EXPECT_THAT(text, HasSubstr("(bool, code/__torch__.py:6): its argument 'condition' is computed at run time; it must be constant"));
 }
 
+TEST_F(TorchScript, LoopsMustBeKnown) {
+  EXPECT_THAT(refused(body("    y = x\n    for i in 3:\n      y = torch.neg(y)\n    return y\n").bytes()),
+              HasSubstr("TS051 code/__torch__.py:7: a loop goes through the integer 3; lists whose length is known are supported"));
+}
+
+TEST_F(TorchScript, AProgramMayRefuseItsInputs) {
+  const TorchArchive m = body(
+      "    if torch.ne(torch.size(x, 1), 3):\n"
+      "      ops.prim.RaiseException(\"three columns\")\n"
+      "    return torch.neg(x)\n");
+  const std::string text = refused(m.bytes(), {"x=1,4"});
+  EXPECT_THAT(text, HasSubstr("TS052"));
+  EXPECT_THAT(text, HasSubstr("the program ends with an error of its own: three columns"));
+  EXPECT_THAT(text, HasSubstr("hint: the model may take inputs of other shapes only: --input-shape NAME=SIZES"));
+  EXPECT_THAT(one(m, {"x=1,3"}, {Tensor({1, 3}, std::vector<float>{1, 2, 3})}), ::testing::ElementsAre(-1, -2, -3));
+}
+
+TEST_F(TorchScript, AMethodMustBeThere) {
+  host_.plugin_options["frontend.torchscript"].set("method", "forwrad");
+  EXPECT_THAT(refused(body("    return torch.neg(x)\n").bytes()),
+              HasSubstr("TS041 class '__torch__.M' has no method 'forwrad'\n"
+                        "  hint: choose one: --set frontend.torchscript.method=forward; it has: forward\n"));
+}
+
 TEST_F(TorchScript, NothingIsExecuted) {
   TorchArchive m = body("    return x\n");
   m.member("data.pkl", cat("\x80\x02", "cposix\nsystem\n", TorchArchive::text("true"), "\x85R."));
