@@ -7,8 +7,10 @@
 namespace buda::driver {
 namespace {
 
+std::string counted(std::size_t n, std::string_view what) { return cat(n, ' ', what, n == 1 ? "" : "s"); }
+
 std::string size_text(const cache::Size& size) {
-  return cat(size.entries, " compilations, ", size.products, " products, ", bytes_text(size.bytes));
+  return cat(counted(size.entries, "compilation"), ", ", counted(size.products, "product"), ", ", bytes_text(size.bytes));
 }
 
 Result<void> run(const CacheOptions& o, cli::ToolHost& host) {

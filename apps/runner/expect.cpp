@@ -45,7 +45,7 @@ std::string number(double v) {
 std::string correlation_text(const Correlation& c) {
   switch (c.state) {
     case Correlation::State::defined:
-      return number(c.value);
+      return short_correlation(c.value);
     case Correlation::State::empty:
       return "(empty)";
     case Correlation::State::expected_constant:
@@ -87,6 +87,19 @@ std::vector<std::string> range_of(const Tensor& tensor) {
   return {number(least), number(most), number(sum / static_cast<double>(elements.size()))};
 }
 
+Failure unknown_outputs(const Options& o, const NamedTensors& expected, const NamedTensors& outputs,
+                        const std::vector<std::string>& names) {
+  Failure failure;
+  for (const auto& [name, want] : expected) {
+    if (outputs.contains(name)) continue;
+    Diagnostic d =
+        input_error("RN003", {o.expect}, cat("tensor '", name, "' is not an output of the model; its outputs are ", join(names, ", ")));
+    if (auto near = nearest_word(name, names)) d.hint = cat("did you mean '", *near, "'?");
+    failure.add(std::move(d));
+  }
+  return failure;
+}
+
 }  // namespace
 
 void print_outputs(const NamedTensors& outputs, std::vector<std::string> names, Host& host) {
@@ -107,18 +120,13 @@ Result<void> compare_outputs(const Options& o, const NamedTensors& outputs, std:
     for (const auto& [name, tensor] : outputs) names.push_back(name);
   BUDA_ASSIGN(auto expected, read_named(host, {o.expect}, {"expect", "output", names}));
   if (expected.empty()) return input_error("RN011", {o.expect}, "holds no tensor: nothing would be compared");
+  // Before any verdict: what is expected of nothing is not as expected.
+  if (Failure unknown = unknown_outputs(o, expected, outputs, names); !unknown.empty()) return unknown;
   Failure failure;
   std::vector<std::vector<std::string>> rows = {
       {"output", "elements", "correlation", "max error", "mean error", "equal", "verdict", "criterion"}};
   for (const auto& [name, want] : expected) {
-    auto output = outputs.find(name);
-    if (output == outputs.end()) {
-      Diagnostic d =
-          input_error("RN003", {o.expect}, cat("tensor '", name, "' is not an output of the model; its outputs are ", join(names, ", ")));
-      if (auto near = nearest_word(name, names)) d.hint = cat("did you mean '", *near, "'?");
-      failure.add(std::move(d));
-      continue;
-    }
+    const auto output = outputs.find(name);
     if (o.same_type && want.dtype() != output->second.dtype()) {
       Diagnostic d = input_error("RN006", {o.expect},
                                  cat("output '", name, "' is ", output->second.describe(), ", and expected is ", want.describe()));

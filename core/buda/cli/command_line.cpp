@@ -9,6 +9,8 @@
 #include <boost/program_options.hpp>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace buda::cli {
 namespace {
@@ -25,19 +27,26 @@ std::vector<std::string> all_spellings(const OptionSet& set) {
   return out;
 }
 
+struct LongNames {
+  std::vector<std::string> arguments;
+  std::map<std::string, std::string> given_as;  // as in ParsedOptions
+};
+
 // "-MD" and "-###" are more than one letter behind one dash, which the library cannot know; they become their long names. So do further
 // long names, alone or with "=". A flag with a value, "--enable-consteval=false", becomes the --set that says the same, and so does
 // "--no-enable-consteval".
-std::vector<std::string> with_long_names(const std::vector<std::string>& arguments, const OptionSet& set) {
-  std::vector<std::string> out;
+LongNames with_long_names(const std::vector<std::string>& arguments, const OptionSet& set) {
+  LongNames out;
   bool options_ended = false;
   for (const auto& argument : arguments) {
     std::string replaced = argument;
     if (!options_ended)
       for (const auto& option : set.options())
         for (const auto& spelling : option.spec.spellings)
-          if (spelling.size() > 2 && (argument == spelling || argument.starts_with(spelling + '=')))
+          if (spelling.size() > 2 && (argument == spelling || argument.starts_with(spelling + '='))) {
             replaced = cat("--", option.spec.name, argument.substr(spelling.size()));
+            out.given_as[option.spec.name] = spelling;
+          }
     if (argument == "--") options_ended = true;
     if (!options_ended && replaced.starts_with("--no-") && set.find(replaced.substr(2)) == nullptr)
       if (const BoundOption* off = set.find(replaced.substr(5)); off != nullptr && off->spec.type == OptionType::flag)
@@ -46,10 +55,10 @@ std::vector<std::string> with_long_names(const std::vector<std::string>& argumen
     const BoundOption* flag =
         options_ended || !replaced.starts_with("--") || equal == std::string::npos ? nullptr : set.find(replaced.substr(2, equal - 2));
     if (flag != nullptr && flag->spec.type == OptionType::flag) {
-      out.push_back("--set");
+      out.arguments.push_back("--set");
       replaced.erase(0, 2);
     }
-    out.push_back(std::move(replaced));
+    out.arguments.push_back(std::move(replaced));
   }
   return out;
 }
@@ -227,7 +236,9 @@ Result<ParsedOptions> parse_command_line(const std::vector<std::string>& argumen
   constexpr int kStyle = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
   try {
     po::positional_options_description no_names;
-    auto parsed = po::command_line_parser(with_long_names(arguments, set)).options(description).style(kStyle).allow_unregistered().run();
+    LongNames names = with_long_names(arguments, set);
+    out.given_as = std::move(names.given_as);
+    auto parsed = po::command_line_parser(names.arguments).options(description).style(kStyle).allow_unregistered().run();
     for (const auto& option : parsed.options) {
       if (option.unregistered) {
         failure.add(unknown_option(option.original_tokens.empty() ? option.string_key : option.original_tokens.front(), set));
@@ -240,7 +251,8 @@ Result<ParsedOptions> parse_command_line(const std::vector<std::string>& argumen
       const BoundOption* bound = set.find(option.string_key);
       if (bound == nullptr) continue;
       std::string text = option.value.empty() ? (bound->spec.type == OptionType::flag ? "true" : "text") : option.value.back();
-      std::string where = cat("option --", bound->spec.name);
+      const auto given = out.given_as.find(bound->spec.name);
+      std::string where = cat("option ", given == out.given_as.end() ? cat("--", bound->spec.name) : given->second);
       if (auto checked = schema::check_option_value(bound->spec, text, where); !checked) {
         failure.add(std::move(checked).failure());
       } else if (bound->spec.repeatable) {

@@ -19,6 +19,7 @@ struct ParsedOptions {
   schema::OptionValues values;  // of declared options, by name
   std::vector<std::string> positionals;
   std::map<std::string, schema::OptionValues> plugin_options;  // "policy.ribbon" -> values
+  std::map<std::string, std::string> given_as;                 // "default-df-override" -> "--default-df", where a further name was given
 };
 
 // Precedence: command line and --set, then environment, then config file, then defaults. All errors are collected.

@@ -282,6 +282,7 @@ Result<void> run_session(Session& s, const std::vector<std::string>& arguments) 
   host.color = wants_color();
   host.verbosity = verbosity;
   host.plugin_options = parsed.plugin_options;
+  host.given_as = parsed.given_as;
   host.common_arguments = arguments_for_others(common);
   host.option_environment = option_environment();
   for (const auto& [owner, values] : parsed.plugin_options)

@@ -52,6 +52,8 @@ class ToolHost : public Host {
   Timeline* timeline = nullptr;
   // For tools that start others: the common options of this call, as arguments.
   std::vector<std::string> common_arguments;
+  // Options that were given by a further name, as ParsedOptions has them.
+  std::map<std::string, std::string> given_as;
   // "NAME=value" of the environment variables that options of tools are called by (PYBUDA_…), sorted.
   std::vector<std::string> option_environment;
 

@@ -313,6 +313,16 @@ Result<Comparison> compare(const Tensor& expected, const Tensor& actual, const C
   return c;
 }
 
+std::string short_correlation(double correlation) {
+  constexpr int kDigits = 6, kMaxDigits = 17;
+  std::array<char, 32> text{};
+  for (int digits = kDigits; digits <= kMaxDigits; ++digits) {
+    std::snprintf(text.data(), text.size(), "%.*g", digits, correlation);
+    if (correlation == 1 || std::string_view(text.data()) != "1") break;
+  }
+  return text.data();
+}
+
 std::string criterion_text(const CompareCriterion& criterion) {
   const auto& [options, t] = criterion;
   std::vector<std::string> parts;

@@ -91,6 +91,8 @@ struct CompareCriterion {
 };
 // "correlation >= 0.99, |error| <= 0.001 + 0.02 |expected|": for people.
 std::string criterion_text(const CompareCriterion& criterion);
+// Six digits, and as many more as it takes to tell a number from 1: "0.999871", "0.9999999993".
+std::string short_correlation(double correlation);
 
 // The criterion where none is given, by the type and the size of the output:
 // - integers and booleans: every element is equal, for a correlation says nothing about an index or a token;

@@ -1,6 +1,7 @@
 // Reading of overrides, and explanations of those that cannot be.
 #include <buda/balance/legalize/overrides.hpp>
 
+#include <buda/balance/problem/names.hpp>
 #include <buda/balance/problem/selection.hpp>
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
@@ -216,11 +217,29 @@ std::string missing_part(const OpSpec& spec, const OpOverride& overrides) {
   return "";
 }
 
+// Whether an op does the work of a node of the model, which its label names; nodes that became several ops have names with further parts.
+bool works_for(const OpSpec& op, std::string_view node) {
+  constexpr std::string_view kBetween = " + ";
+  std::string_view rest = op.label;
+  while (true) {
+    const auto end = rest.find(kBetween);
+    for (const std::string& part : {std::string(rest.substr(0, end)), netlist_name(rest.substr(0, end))})
+      if (part == node || part.starts_with(cat(node, '.'))) return true;
+    if (end == std::string_view::npos) return false;
+    rest.remove_prefix(end + kBetween.size());
+  }
+}
+
 Diagnostic unknown_op(const Problem& problem, const std::string& name, const std::string& key) {
-  std::vector<std::string> names;
-  for (const auto& op : problem.ops) names.push_back(op.node_name);
+  std::vector<std::string> names, workers;
+  for (const auto& op : problem.ops) {
+    names.push_back(op.node_name);
+    if (works_for(op, name)) workers.push_back(op.node_name);
+  }
   Diagnostic d = usage_error("BL020", cat("op.", key, ": there is no op '", name, "' in the graph"));
-  if (auto near = nearest_word(name, names)) {
+  if (!workers.empty()) {
+    d.hint = cat("the model's node of this name is computed by ", workers.size() == 1 ? "the op " : "the ops ", join(workers, ", "));
+  } else if (auto near = nearest_word(name, names)) {
     d.hint = cat("did you mean '", *near, "'?");
   } else {
     constexpr std::size_t kMaxNames = 12;

@@ -60,10 +60,10 @@ class Raising {
     if (!base) return finished({});
     base_ = std::move(*base);
     if (base_.score.holds) {
-      host_.log(0, cat("accuracy: ", base_.score.text(), " without any change; ", real_text(floor_), " is asked for"));
+      host_.log(0, cat("accuracy: ", base_.score.text(), " without any change; ", floor_, " is asked for"));
       return finished({});
     }
-    host_.log(0, cat("accuracy: ", base_.score.text(), " on the arithmetic of the device; ", real_text(floor_), " is asked for"));
+    host_.log(0, cat("accuracy: ", base_.score.text(), " on the arithmetic of the device; ", floor_, " is asked for"));
     BUDA_TRY(measure());
     BUDA_TRY(search());
     if (best_) BUDA_TRY(cheapen());
@@ -83,7 +83,7 @@ class Raising {
     if (score.holds) return success();
     const std::string found = score.has_correlation ? cat("the model in fp32 has ", score.text(), " (output '", score.output, "')")
                                                     : cat("in fp32, ", score.text());
-    Diagnostic d = input_error("OZ022", {setting_.optimizer.expect}, cat("accuracy ", real_text(floor_), " cannot be reached: ", found));
+    Diagnostic d = input_error("OZ022", {setting_.optimizer.expect}, cat("accuracy ", floor_, " cannot be reached: ", found));
     d.fault = Fault::mismatch;
     d.hint = "check that the expected outputs are those of these inputs; without --expect the outputs in fp32 are the reference";
     return d;
@@ -233,7 +233,7 @@ class Raising {
   Failure cannot_reach() {
     Diagnostic d = input_error(
         "OZ022", {},
-        cat("accuracy ", real_text(floor_), " cannot be reached on device '", setting_.device.name,
+        cat("accuracy ", floor_, " cannot be reached on device '", setting_.device.name,
             "': ", nearest_ ? cat("the best of ", trials_, " trials has ", nearest_->score.text()) : "nothing that it can raise fits",
             ", output '", (nearest_ ? nearest_->score : base_.score).output, "'"));
     d.fault = Fault::mismatch;

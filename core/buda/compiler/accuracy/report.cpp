@@ -24,8 +24,6 @@ std::string formatted(const char* form, Numbers... numbers) {
 
 }  // namespace
 
-std::string real_text(double value) { return formatted("%.6g", value); }
-
 std::string percent_text(std::int64_t before, std::int64_t after) {
   const double more = before == 0 ? 0 : 100.0 * static_cast<double>(after - before) / static_cast<double>(before);
   return formatted("%+.1f %%", more);

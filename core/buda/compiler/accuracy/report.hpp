@@ -11,7 +11,6 @@
 
 namespace buda::compiler {
 
-std::string real_text(double value);                                // "0.99"
 std::string percent_text(std::int64_t before, std::int64_t after);  // "+2.1 %"
 
 // The ops that lose most, with -v.

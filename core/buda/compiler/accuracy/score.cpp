@@ -6,9 +6,7 @@
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 
 namespace buda::compiler {
@@ -41,9 +39,7 @@ double error_share(const Tensor& expected, const Tensor& actual) {
 
 std::string Score::text() const {
   if (!has_correlation) return reason.empty() ? "as expected" : reason;
-  std::array<char, 32> out{};
-  std::snprintf(out.data(), out.size(), "%.6g", correlation);
-  return cat("correlation ", out.data());
+  return cat("correlation ", short_correlation(correlation));
 }
 
 Result<Score> score_outputs(const NamedTensors& expected, const NamedTensors& actual, double floor) {
