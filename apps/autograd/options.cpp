@@ -23,9 +23,13 @@ void declare(cli::OptionSet& set, Options& o) {
            "lars:lr,decay,momentum,epsilon,coefficient");
   set.real("clip-norm", o.clip_norm, "X", "scale all gradients so that their norm is at most X; 0: do not").at_least(0);
   set.real("clip-value", o.clip_value, "X", "clip the elements of gradients to -X to X; 0: do not").at_least(0);
-  set.choice("update", o.update, {"pairs", "plain"},
+  set.choice("update", o.update, {"pairs", "plain", "float32"},
              "how parameters and moments are kept: pairs: as two values whose sum they are, so that 16-bit formats learn from small steps; "
-             "plain: as one");
+             "plain: as one; float32: as one in Float32, on boards that compute in it");
+  set.choice(
+      "form", o.form, {"step", "programs"},
+      "step: one run takes one batch; programs: forward, backward and optimizer become programs of their own, and a step adds up the "
+      "gradients of any number of batches");
   set.flag("initialize", o.initialize, "draw first values of weights anew, with the seed of --seed, instead of the model's");
   set.flag("check", o.check, "compare the gradients with differences of the loss, in F64 and for drawn inputs, before anything is written");
   set.text("prediction", o.prediction, "OUTPUT", "the output that the loss compares with the target; default: the only one");

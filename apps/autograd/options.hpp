@@ -13,6 +13,7 @@ struct Options {
   std::string loss = "cross_entropy";
   std::string optimizer = "sgd:lr=0.01";
   std::string update = "pairs";
+  std::string form = "step";
   double clip_norm = 0, clip_value = 0;  // 0: none
   std::string prediction;                // empty: the only output
   std::string trainable;                 // empty: all parameters

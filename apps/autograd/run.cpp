@@ -29,7 +29,8 @@ Result<autograd::StepOptions> step_options(const Options& o, cli::ToolHost& host
     BUDA_ASSIGN(out.loss, autograd::parse_loss(o.loss));
   }
   BUDA_ASSIGN(out.optimizer, autograd::parse_optimizer(o.optimizer));
-  out.update = o.update == "plain" ? autograd::Update::plain : autograd::Update::pairs;
+  out.update = o.update == "plain" ? autograd::Update::plain : o.update == "float32" ? autograd::Update::float32 : autograd::Update::pairs;
+  out.form = o.form == "programs" ? autograd::StepForm::programs : autograd::StepForm::step;
   out.clip_norm = o.clip_norm;
   out.clip_value = o.clip_value;
   out.prediction = o.prediction;

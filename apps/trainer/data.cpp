@@ -1,6 +1,7 @@
 // Reading, matching, and cutting batches.
 #include "apps/trainer/data.hpp"
 
+#include <buda/base/checked.hpp>
 #include <buda/base/rng.hpp>
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
@@ -149,7 +150,7 @@ Result<Data::Column> Data::column(const Port& port, Tensor tensor, const std::st
 Result<NamedTensors> Data::batch(std::span<const std::int64_t> rows) const {
   NamedTensors out;
   for (const Column& c : columns_) {
-    const std::int64_t size = c.port->shape[0];
+    const std::int64_t size = align_up(static_cast<std::int64_t>(rows.size()), c.port->shape[0]);
     const std::string_view bytes = c.tensor.bytes();
     const std::size_t row_bytes = bytes.size() / static_cast<std::size_t>(std::max<std::int64_t>(c.tensor.shape()[0], 1));
     std::string taken;

@@ -26,7 +26,8 @@ class Data {
   static Result<Data> read(const Files& files, const runtime::TrainingSession& training, Host& host);
 
   std::int64_t rows() const { return rows_; }
-  // The rows in the model's shapes and types; missing ones are zeros. Numbers of classes become vectors with a 1.
+  // The rows in the model's shapes and types, as one batch of the model or, where there are more, several; missing ones are zeros. Numbers
+  // of classes become vectors with a 1.
   Result<NamedTensors> batch(std::span<const std::int64_t> rows) const;
   // Of a target of classes, the number of a row's; -1 where the data have none.
   std::int64_t class_of(std::int64_t row) const;

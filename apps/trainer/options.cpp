@@ -34,6 +34,9 @@ void declare(cli::OptionSet& set, Options& o) {
   cli::declare_device(set, o.device, "device descriptor; default: that of the image");
   set.integer("epochs", o.epochs, "N", "how often the data are gone through").at_least(0);
   set.integer("steps", o.steps, "N", "end after that many steps in all; 0: after the epochs").at_least(0);
+  set.integer("accumulate", o.accumulate, "N",
+              "batches of the model whose gradients a step adds up; more than 1 need a step of autograd --form programs")
+      .at_least(1);
   set.flag("shuffle", o.shuffle, "draw the order of samples anew in each epoch, with the seed of --seed");
   set.text("schedule", o.schedule, "NAME[:KEY=X,...]",
            "factor of the learning rate: constant, linear:to, cosine:to, polynomial:to,power, step:every,factor or exponential:factor; "

@@ -17,7 +17,8 @@ struct Options {
   std::string target;  // empty: golden, for a graph cpu
   std::string device;  // empty: the one that the image names
   std::int64_t epochs = 1;
-  std::int64_t steps = 0;  // 0: as many as the epochs have
+  std::int64_t steps = 0;       // 0: as many as the epochs have
+  std::int64_t accumulate = 1;  // batches of the model in a step
   bool shuffle = true;
   std::string schedule = "constant";
   std::int64_t checkpoint_every = 0;  // 0: only at the end

@@ -7,6 +7,7 @@
 #include "apps/trainer/times.hpp"
 
 #include <buda/autograd/schedule.hpp>
+#include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
 #include <buda/io/json.hpp>
 #include <buda/io/log_file.hpp>
@@ -49,9 +50,12 @@ class Trainer {
     if (!o_.validate.empty() || !o_.validate_targets.empty()) {
       BUDA_ASSIGN(validation_, Data::read({o_.validate, o_.validate_targets, "validate", "validate-targets"}, training(), host_));
     }
-    per_epoch_ = data_->rows() / training().batch();
+    BUDA_TRY(check_accumulation());
+    per_epoch_ = data_->rows() / rows_of_step();
     if (per_epoch_ == 0)
-      return input_error("TR004", {}, cat("there are ", data_->rows(), " samples, and a batch of the model has ", training().batch()));
+      return input_error("TR004", {},
+                         cat("there are ", data_->rows(), " samples, and a batch of the model has ", training().batch(),
+                             o_.accumulate > 1 ? cat("; a step takes ", o_.accumulate, " of them") : ""));
     if (!o_.resume.empty()) BUDA_TRY(resume(training(), host_.seed, o_.resume, host_));
     const std::int64_t all = o_.epochs * per_epoch_;
     last_ = o_.steps > 0 ? o_.steps : all;
@@ -64,7 +68,7 @@ class Trainer {
     while (training().steps_done() < last_) BUDA_TRY(next());
     BUDA_TRY(write_checkpoint(training(), host_.seed, output_path(o_), host_));
     if (log_ != nullptr) BUDA_TRY(log_->commit());
-    if (!o_.perf.empty()) BUDA_TRY(times_.write(opened_, training().steps_done() - first_, o_.perf, host_));
+    if (!o_.perf.empty()) BUDA_TRY(times_.write(opened_, (training().steps_done() - first_) * rows_of_step(), o_.perf, host_));
     const double seconds = std::chrono::duration<double>(Clock::now() - begun_).count();
     host_.log(
         0, cat(training().steps_done() - first_, " steps in ", digits(seconds, "%.1f"), " s; ", output_path(o_), " holds the parameters"));
@@ -73,6 +77,21 @@ class Trainer {
 
  private:
   runtime::TrainingSession& training() { return *opened_.training; }
+  std::int64_t rows_of_step() { return training().batch() * o_.accumulate; }
+
+  Result<void> check_accumulation() {
+    if (o_.accumulate > 1 && !training().accumulates()) {
+      Diagnostic d = usage_error("TR008", cat("option --accumulate: a step of this model takes one batch, not ", o_.accumulate));
+      d.hint = "autograd --form programs makes a step that adds up the gradients of any number of batches";
+      return d;
+    }
+    const std::int64_t turn = opened_.session->turn();
+    if (!training().accumulates() || o_.accumulate % turn == 0) return success();
+    Diagnostic d = usage_error("TR008", cat("option --accumulate: the model was compiled for ", turn, " batches at a time, and ",
+                                            o_.accumulate, " is not a multiple of that"));
+    d.hint = cat("--accumulate ", align_up(o_.accumulate, turn));
+    return d;
+  }
 
   Result<void> next() {
     const std::int64_t t = training().steps_done() + 1, epoch = (t - 1) / per_epoch_, place = (t - 1) % per_epoch_;
@@ -83,7 +102,7 @@ class Trainer {
       epoch_loss_ = 0;
       epoch_steps_ = 0;
     }
-    const std::int64_t batch = training().batch();
+    const std::int64_t batch = rows_of_step();
     BUDA_ASSIGN(const NamedTensors inputs,
                 data_->batch(std::span(order_).subspan(static_cast<std::size_t>(place * batch), static_cast<std::size_t>(batch))));
     const double rate = schedule_.at(t, last_);

@@ -14,7 +14,7 @@ void Times::begin(const Opened& opened) {
   if (opened.session->device() != nullptr) opened.session->device()->record(recording_, perf::Level::inputs);
 }
 
-Result<void> Times::write(const Opened& opened, std::int64_t steps, const std::string& path, cli::ToolHost& host) const {
+Result<void> Times::write(const Opened& opened, std::int64_t rows, const std::string& path, cli::ToolHost& host) const {
   std::optional<perf::Summary> summary;
   if (opened.session->device() != nullptr) summary = opened.session->device()->summary();
   if (!summary) {
@@ -23,7 +23,7 @@ Result<void> Times::write(const Opened& opened, std::int64_t steps, const std::s
     host.report(d);
     return success();
   }
-  summary->rows = steps * opened.training->batch();
+  summary->rows = rows;
   BUDA_ASSIGN(auto folder, io::FolderProduct::begin(host.fs(), path, {.entry = "summary.json", .adds = false, .mode = host.write_mode}));
   const auto sink = [&](const perf::Product& product) { return folder->write(product.path, product.content); };
   BUDA_TRY(perf::write_products(*summary, recording_, sink, opened.netlist_digest));

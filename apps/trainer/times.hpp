@@ -15,8 +15,8 @@ class Times {
  public:
   // From here on the device of the session is recorded.
   void begin(const Opened& opened);
-  // The reports, of so many steps, into a folder. TR006, a warning: the target does not simulate time.
-  Result<void> write(const Opened& opened, std::int64_t steps, const std::string& folder, cli::ToolHost& host) const;
+  // The reports, of steps of so many samples in all, into a folder. TR006, a warning: the target does not simulate time.
+  Result<void> write(const Opened& opened, std::int64_t rows, const std::string& folder, cli::ToolHost& host) const;
 
  private:
   perf::Recording recording_;

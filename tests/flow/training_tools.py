@@ -30,6 +30,14 @@ def safetensors(path):
             for name, e in json.loads(raw[8:8 + size]).items() if name != "__metadata__" and e["dtype"] == "F32"}
 
 
+def raw_tensors(path):
+    """Bytes of tensors by name, but for the numbers of a run, in which steps of two forms differ."""
+    raw = pathlib.Path(path).read_bytes()
+    size = struct.unpack("<Q", raw[:8])[0]
+    return {name: raw[8 + size + e["data_offsets"][0]:8 + size + e["data_offsets"][1]] for name, e in json.loads(raw[8:8 + size]).items()
+            if name not in ("__metadata__", "#training")}
+
+
 class Tools:
     """Commands of a build in a folder."""
 

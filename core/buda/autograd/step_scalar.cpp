@@ -20,14 +20,15 @@ struct Form {
   std::vector<Member> members;
 };
 
-const std::array<Form, 6>& forms() {
-  static const std::array<Form, 6> all = {
+const std::array<Form, 7>& forms() {
+  static const std::array<Form, 7> all = {
       {{ScalarKind::rate, "rate", {{"lr", &StepScalar::lr}}},
        {ScalarKind::decay, "decay", {{"lr", &StepScalar::lr}, {"decay", &StepScalar::decay}}},
        {ScalarKind::adam_rate, "adam_rate", {{"lr", &StepScalar::lr}, {"beta1", &StepScalar::beta1}, {"beta2", &StepScalar::beta2}}},
        {ScalarKind::adam_epsilon, "adam_epsilon", {{"epsilon", &StepScalar::epsilon}, {"beta2", &StepScalar::beta2}}},
        {ScalarKind::adam_correction, "adam_correction", {{"beta1", &StepScalar::beta1}, {"beta2", &StepScalar::beta2}}},
-       {ScalarKind::falling_rate, "falling_rate", {{"lr", &StepScalar::lr}, {"lr_decay", &StepScalar::lr_decay}}}}};
+       {ScalarKind::falling_rate, "falling_rate", {{"lr", &StepScalar::lr}, {"lr_decay", &StepScalar::lr_decay}}},
+       {ScalarKind::share, "share", {}}}};
   return all;
 }
 
@@ -35,7 +36,9 @@ double corrected(double beta, std::int64_t t) { return 1 - std::pow(beta, static
 
 }  // namespace
 
-double StepScalar::value(std::int64_t t, double factor) const {
+double StepScalar::value(const StepNumbers& step) const {
+  const std::int64_t t = step.t;
+  const double factor = step.rate_factor;
   switch (kind) {
     case ScalarKind::rate:
       return lr * factor;
@@ -49,6 +52,8 @@ double StepScalar::value(std::int64_t t, double factor) const {
       return std::sqrt(corrected(beta2, t)) / corrected(beta1, t);
     case ScalarKind::falling_rate:
       return lr * factor / (1 + static_cast<double>(t - 1) * lr_decay);
+    case ScalarKind::share:
+      return 1 / static_cast<double>(step.batches);
   }
   return 0;
 }

@@ -33,6 +33,17 @@ namespace {
 
 // The sum of a pair is rounded on purpose, which a fused op would not do (passes/fuse/fusing.hpp).
 constexpr const char* kDontFuse = "dont_fuse";
+// Values that keep all bits, in Float32 where the device has it (passes/lower/lowering_tags.hpp).
+constexpr const char* kExact = "exact";
+
+Result<std::optional<std::regex>> regex_of(const char* option, const std::string& text) {
+  if (text.empty()) return std::optional<std::regex>();
+  try {
+    return std::optional<std::regex>(std::regex(text));
+  } catch (const std::regex_error&) {
+    return usage_error("AG015", cat("option ", option, ": '", text, "' is not a regular expression"));
+  }
+}
 
 class StepBuilder {
  public:
@@ -52,6 +63,7 @@ class StepBuilder {
     const ValueRef loss = graph_.node(output).inputs()[0].source;
     BUDA_ASSIGN(std::vector<ValueRef> gradients, add_gradients(loss));
     const std::vector<ValueRef> whole = gradients;
+    if (o_.form == StepForm::programs) BUDA_TRY(accumulate(gradients));
     const std::size_t clipping = graph_.id_bound();
     BUDA_TRY(clip_gradients(graph_, output, gradients, {o_.clip_norm, o_.clip_value}));
     tag_phase(clipping, graph::kPhaseOptimizer);
@@ -63,15 +75,6 @@ class StepBuilder {
 
  private:
   // ---- what is trained
-
-  static Result<std::optional<std::regex>> regex_of(const char* option, const std::string& text) {
-    if (text.empty()) return std::optional<std::regex>();
-    try {
-      return std::optional<std::regex>(std::regex(text));
-    } catch (const std::regex_error&) {
-      return usage_error("AG015", cat("option ", option, ": '", text, "' is not a regular expression"));
-    }
-  }
 
   // Means and variances that a normalisation has stored are measured, not learned.
   bool is_statistic(NodeId id) const {
@@ -190,6 +193,27 @@ class StepBuilder {
     return gradients;
   }
 
+  // What a gradient adds up to over the batches of a step, and its share of one batch: the mean over all.
+  Result<void> accumulate(std::vector<ValueRef>& gradients) {
+    for (std::size_t i = 0; i < gradients.size(); ++i) {
+      if (!gradients[i].valid()) continue;
+      const ValueType type = *graph_.type(gradients[i]);
+      const NodeId sum =
+          graph_.add(graph_.fresh_name(cat("grad_acc.", graph_.node(trained_[i]).name())), "buffer", {graph::Edge(gradients[i])});
+      Node& n = graph_.node(sum);
+      n.outputs = {type};
+      n.origins = graph_.node(trained_[i]).origins;
+      n.tags = {{graph::kTraining, graph::kTrainingGradient}, {graph::kPhase, graph::kPhaseBackward}, {kDontFuse, ""}};
+      const std::size_t first = graph_.id_bound();
+      graph::GraphEditor editor(graph_, trained_[i]);
+      ops::Builder b(editor);
+      gradients[i] = (Term(b, sum) * Term(b, scalar_input({ScalarKind::share}, type.dtype))).value();
+      BUDA_TRY(b.status());
+      tag_phase(first, graph::kPhaseOptimizer);
+    }
+    return success();
+  }
+
   std::vector<ValueRef> wanted() const { return {trained_.begin(), trained_.end()}; }
 
   bool is_weight(NodeId id) const {
@@ -246,6 +270,7 @@ class StepBuilder {
     const Term step = step_of(o_.optimizer, parameter, Term(b, gradient), context);
     if (step.valid()) moved(b, parameter, [&](const Term& from) { return from - step; });
     n.tags[graph::kTraining] = graph::kTrainingParameter;
+    if (o_.update == Update::float32) n.tags[kExact] = "";
     return b.status();
   }
 
@@ -254,7 +279,7 @@ class StepBuilder {
     if (!state.valid()) return {};
     const std::string name = graph_.node(state.value().node).name();
     out_.state_elements += state.shape().volume().value_or(0);
-    if (o_.update == Update::plain) {
+    if (o_.update != Update::pairs) {
       const Term next = move(state);
       loop(state, next);
       return next;
@@ -292,6 +317,7 @@ class StepBuilder {
 
   ValueRef add_zeros(const std::string& name, const ValueType& type, const std::string& training) {
     const ValueRef input = add_input(name, type, training);
+    if (o_.update == Update::float32) graph_.node(input.node).tags[kExact] = "";
     if (auto zeros = Tensor::zeros(type.dtype, type.shape)) graph_.node(input.node).value = graph::Value(std::move(*zeros));
     return input;
   }
@@ -308,8 +334,13 @@ class StepBuilder {
   }
 
   void tag_phase(std::size_t first, const char* phase) {
-    for (NodeId id : graph_.ids())
-      if (id.index() >= first && graph_.node(id).is_op()) graph_.node(id).tags[graph::kPhase] = phase;
+    const bool is_exact = o_.update == Update::float32 && phase == std::string_view(graph::kPhaseOptimizer);
+    for (NodeId id : graph_.ids()) {
+      Node& n = graph_.node(id);
+      if (id.index() < first || !n.is_op()) continue;
+      n.tags[graph::kPhase] = phase;
+      if (is_exact) n.tags[kExact] = "";
+    }
   }
 
   Graph graph_;

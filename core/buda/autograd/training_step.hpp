@@ -19,7 +19,12 @@
 
 namespace buda::autograd {
 
+// step: one batch, all in one run. programs: gradients add up over any number of batches, in ops tagged as such (graph/training.hpp), and
+// forward, backward and optimizer become programs of their own.
+enum class StepForm : std::uint8_t { step, programs };
+
 struct StepOptions {
+  StepForm form = StepForm::step;
   Loss loss;
   std::optional<graph::Graph> loss_from_file;  // instead of `loss`: from (prediction, target) to one output
   Optimizer optimizer;

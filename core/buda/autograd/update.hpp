@@ -33,7 +33,8 @@ Result<Optimizer> parse_optimizer(std::string_view text);
 
 // How a sum is kept over many small steps. plain: in one value. pairs: in two, of which the second holds what the first has lost to
 // rounding, so that 16-bit formats learn: y = low + change; high' = high + y; low' = y - (high' - high).
-enum class Update : std::uint8_t { pairs, plain };
+// float32: in one value in Float32, whatever the formats of the model, on boards that compute in it.
+enum class Update : std::uint8_t { pairs, plain, float32 };
 
 // What an optimizer asks of the graph that it is built into: states that begin with zeros, and numbers of the step.
 struct UpdateContext {

@@ -22,9 +22,15 @@ inline constexpr const char* kTrainingMoment = "moment";
 inline constexpr const char* kTrainingLoss = "loss";
 // And, behind a space, the loss that takes probabilities or their logarithms, where nothing says that the prediction holds these.
 inline constexpr const char* kTrainingPrediction = "prediction";
+// Of an op: its results add up over the batches of a step. A graph with such ops runs in phases: forward and loss, backward, optimizer.
+inline constexpr const char* kTrainingGradient = "gradient";
 
 // The tag's text; empty without one.
-std::string training_of(const Node& border);
+std::string training_of(const Node& node);
+
+bool adds_up_gradients(const Node& op);
+// Has it ops that add up gradients?
+bool runs_in_phases(const Graph& graph);
 
 // Which phase of a step an op belongs to: a tag of the nodes that are not the model's.
 inline constexpr const char* kPhase = "phase";

@@ -17,6 +17,14 @@ const schema::EnumNames<SegmentKind>& describe_enum(const SegmentKind*) {
   return names;
 }
 
+const schema::EnumNames<SegmentPhase>& describe_enum(const SegmentPhase*) {
+  static const schema::EnumNames<SegmentPhase> names = {{SegmentPhase::none, "none"},
+                                                        {SegmentPhase::forward, "forward"},
+                                                        {SegmentPhase::backward, "backward"},
+                                                        {SegmentPhase::optimizer, "optimizer"}};
+  return names;
+}
+
 const schema::Record<PlanTensor>& describe(const PlanTensor*) {
   static const auto record =
       schema::Record<PlanTensor>("an input or output of the model")
@@ -62,7 +70,9 @@ const schema::Record<Segment>& describe(const Segment*) {
           .optional("programs", &Segment::programs, "programs of the netlist, in the order in which they run")
           .optional("batches", &Segment::batches, "batches of the model that one iteration of the programs' loop processes")
           .optional("inputs", &Segment::inputs, "of the device: values of earlier host segments")
-          .optional("outputs", &Segment::outputs, "of the device: values for later host segments");
+          .optional("outputs", &Segment::outputs, "of the device: values for later host segments")
+          .optional("phase", &Segment::phase,
+                    "of a training step in programs: forward and backward run for all batches of a step, the optimizer once");
   return record;
 }
 
@@ -76,6 +86,10 @@ const schema::Record<HostPlan>& describe(const HostPlan*) {
                                  .required("parameters", &HostPlan::parameters, "what is pushed once")
                                  .required("segments", &HostPlan::segments, "what runs, in order");
   return record;
+}
+
+bool has_phases(const HostPlan& plan) {
+  return std::any_of(plan.segments.begin(), plan.segments.end(), [](const Segment& s) { return s.phase != SegmentPhase::none; });
 }
 
 std::string plan_file_for(const std::string& netlist_path) {

@@ -57,6 +57,10 @@ struct PlanParameter {
 
 enum class SegmentKind : std::uint8_t { device, host };
 
+// Of a training step in programs: forward and backward run for all batches of a step, the optimizer once. none: the segment is all there
+// is.
+enum class SegmentPhase : std::uint8_t { none, forward, backward, optimizer };
+
 // A stretch of the execution: programs of a netlist on a device, or a graph on the host's processor. A graph's inputs are, by name, inputs
 // of the model, outputs of graphs before it, and `outputs` of the device; its outputs are outputs of the model, or for segments behind it.
 struct Segment {
@@ -65,7 +69,8 @@ struct Segment {
   std::vector<std::string> programs;  // of a device segment, in order; each runs once for every `batches` batches
   // Of a device segment: what comes from the host's segments before it, and what goes to those behind it.
   std::vector<PlanTensor> inputs = {}, outputs = {};
-  std::int64_t batches = 1;  // of a device segment: batches of the model that one turn of its programs takes
+  std::int64_t batches = 1;                 // of a device segment: batches of the model that one turn of its programs takes
+  SegmentPhase phase = SegmentPhase::none;  // of a device segment
   friend bool operator==(const Segment&, const Segment&) = default;
 };
 
@@ -89,6 +94,7 @@ struct HostPlan {
 };
 
 const schema::EnumNames<SegmentKind>& describe_enum(const SegmentKind*);
+const schema::EnumNames<SegmentPhase>& describe_enum(const SegmentPhase*);
 const schema::Record<PlanTensor>& describe(const PlanTensor*);
 const schema::Record<PlanParameter>& describe(const PlanParameter*);
 const schema::Record<Segment>& describe(const Segment*);
@@ -99,6 +105,9 @@ std::string plan_file_for(const std::string& netlist_path);
 
 Result<HostPlan> read_host_plan(io::FileSystem& fs, const std::string& path);
 std::string host_plan_text(const HostPlan& plan);
+
+// Is it a training step in programs?
+bool has_phases(const HostPlan& plan);
 
 // What a batch of the model passes through queues of the device: inputs (outputs) of the model, then those of device segments.
 std::vector<const PlanTensor*> queued_inputs(const HostPlan& plan);

@@ -68,7 +68,7 @@ Result<Batches> plan(const Ports& ports, const NamedTensors& inputs) {
   std::vector<const Port*> cut;
   for (const auto& port : ports.inputs) {
     auto given = inputs.find(port.tensor->name);
-    if (ports.must_be_given(port.tensor->name)) {
+    if (ports.must_be_given(port.tensor->name) && !port.is_of_step) {
       cut.push_back(&port);
     } else if (port.is_read && given != inputs.end() && given->second.shape() != port.shape) {
       failure.add(input_error("RT021", {},

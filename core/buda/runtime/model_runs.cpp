@@ -3,6 +3,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/graph/graph.hpp>
+#include <buda/host_plan/phase_parameters.hpp>
 #include <buda/runtime/model_ports.hpp>
 
 #include <algorithm>
@@ -59,22 +60,27 @@ Result<void> check_host_graphs(const Model& model) {
 
 Result<void> find_programs(const Model& model, ModelRuns& out) {
   const auto& netlist = model.program.netlist;
+  const bool phases = host_plan::has_phases(model.plan);
+  const std::vector<std::string> of_phases = {host_plan::kStateSlot, host_plan::kNextStateSlot, host_plan::kZeroGradients};
   for (const auto& segment : model.plan.segments) {
     if (segment.kind != host_plan::SegmentKind::device) continue;
+    if (segment.phase == host_plan::SegmentPhase::optimizer) out.optimizer = out.programs.size();
     std::vector<RunProgram>& programs = out.programs.emplace_back();
     for (const auto& name : segment.programs) {
       auto program = std::find_if(netlist.programs.begin(), netlist.programs.end(), [&](const auto& p) { return p.name == name; });
       if (program == netlist.programs.end())
         return input_error("RT015", {netlist.file}, cat("the plan runs program '", name, "', which the netlist does not have"));
-      RunProgram run{name, false};
+      RunProgram run{name, {}};
       for (const auto& instruction : program->instructions) {
         const auto* param = std::get_if<netlist::instruction::Param>(&instruction.what);
         if (param == nullptr) continue;
         for (const auto& p : param->names) {
-          if (p != kLoopCount)
+          const bool is_known = p == kLoopCount || (phases && std::find(of_phases.begin(), of_phases.end(), p) != of_phases.end());
+          if (!is_known)
             return input_error("RT015", {netlist.file},
-                               cat("program '", name, "' has the parameter '", p, "'; a model's programs may have ", kLoopCount, " only"));
-          run.loops = true;
+                               cat("program '", name, "' has the parameter '", p, "'; a model's programs may have ", kLoopCount,
+                                   phases ? cat(", ", join(of_phases, ", ")) : std::string(" only")));
+          run.parameters.push_back(p);
         }
       }
       programs.push_back(std::move(run));
@@ -83,8 +89,9 @@ Result<void> find_programs(const Model& model, ModelRuns& out) {
   }
   // Several programs of a segment hand their results on through queues of one batch's size; from segment to segment the host does.
   for (const auto& segment : model.plan.segments) out.per_turn = std::max(out.per_turn, segment.batches);
-  const bool loop =
-      std::all_of(out.programs.begin(), out.programs.end(), [](const auto& all) { return all.size() == 1 && all.front().loops; });
+  bool loop = true;
+  for (std::size_t i = 0; i < out.programs.size(); ++i)
+    loop = loop && (i == out.optimizer || (out.programs[i].size() == 1 && out.programs[i].front().takes(kLoopCount)));
   out.max_at_once = loop ? std::max<std::int64_t>(out.ports.room, 1) : 1;
   if (out.max_at_once < out.per_turn)
     return input_error(
@@ -96,10 +103,15 @@ Result<void> find_programs(const Model& model, ModelRuns& out) {
 
 }  // namespace
 
+bool RunProgram::takes(std::string_view parameter) const {
+  return std::find(parameters.begin(), parameters.end(), parameter) != parameters.end();
+}
+
 Result<ModelRuns> runs_of(const Model& model) {
   ModelRuns out;
   BUDA_ASSIGN(out.ports, ports_of(model));
   BUDA_TRY(check_host_graphs(model));
+  out.has_phases = host_plan::has_phases(model.plan);
   if (model.uses_device()) BUDA_TRY(find_programs(model, out));
   return out;
 }

@@ -6,19 +6,22 @@
 #include <buda/runtime/ports.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #pragma GCC visibility push(default)
 
 namespace buda::runtime {
 
-// The parameter by which the programs of a model are told how many batches wait in their queues.
+// The parameter by which the programs of a model are told how many batches wait in their queues (host_plan/phase_parameters.hpp).
 inline constexpr const char* kLoopCount = "$p_loop_count";
 
 struct RunProgram {
   std::string name;
-  bool loops = false;  // has the parameter kLoopCount
+  std::vector<std::string> parameters;  // of host_plan/phase_parameters.hpp
+  bool takes(std::string_view parameter) const;
 };
 
 // Points into the model, which may be moved.
@@ -27,6 +30,8 @@ struct ModelRuns {
   std::vector<std::vector<RunProgram>> programs;  // by segment of the device
   std::int64_t per_turn = 1;                      // batches that one turn of the programs takes
   std::int64_t max_at_once = 1;                   // batches per run of the programs; whole turns
+  bool has_phases = false;                        // a training step in programs
+  std::optional<std::size_t> optimizer;           // of such a step on the device: its optimizer's segment, which runs once for a step
 };
 
 // RT015, RT016: the plan names programs or values that are not there, or of other types.

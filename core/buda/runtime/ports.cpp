@@ -19,6 +19,10 @@ using netlist::Netlist;
 using netlist::Queue;
 using netlist::QueueKind;
 
+// In phases, outputs are there when forward and backward have run.
+constexpr std::size_t kLastOfBatch = 1;
+constexpr std::string_view kOfStep = "scalar";  // graph::kTrainingScalar, in a plan that the balancer has written
+
 class Binder {
  public:
   Binder(const HostPlan& plan, const Netlist& netlist, const NamedTensors& parameters)
@@ -30,6 +34,7 @@ class Binder {
     for (const auto& t : plan_.inputs) name("input", t.name);
     for (const auto& t : plan_.outputs) name("output", t.name);
     find_segments();
+    has_phases_ = host_plan::has_phases(plan_);
     for (const auto* t : host_plan::queued_inputs(plan_))
       if (auto port = bind(*t, "input")) input(*port);
     // Outputs begin in their queues, with as many entries as a batch of inputs has.
@@ -96,7 +101,9 @@ class Binder {
     const Queue* queue = find(what, t.name, t.queue);
     auto port = typed(t, what);
     if (queue == nullptr || !port) return std::nullopt;
-    if (queue->kind != QueueKind::queue) {
+    // States of a training step in programs are rams.
+    const bool is_state = has_phases_ && (!t.loopback.empty() || looped_.contains(t.queue));
+    if (queue->kind != QueueKind::queue && !is_state) {
       error("RT012", cat(what, " '", t.name, "': '", t.queue, "' is a ram; a tensor of every batch needs a queue"));
       return std::nullopt;
     }
@@ -104,6 +111,8 @@ class Binder {
     if (auto passing = segments_.find(&t); passing != segments_.end()) {
       port->segment = passing->second;
     } else if (what == "output" && device_segments_ > 0) {
+      port->segment = has_phases_ ? kLastOfBatch : device_segments_ - 1;
+    } else if (port->is_of_step) {
       port->segment = device_segments_ - 1;
     }
     return port;
@@ -115,7 +124,9 @@ class Binder {
     Shape shape(t.shape);
     if (!shape.volume()) error("RT011", cat(what, " '", t.name, "': the shape ", shape.text(), " has no volume"));
     if (!dtype || !shape.volume()) return std::nullopt;
-    return Port{&t, nullptr, *dtype, std::move(shape), {}};
+    Port port{&t, nullptr, *dtype, std::move(shape), {}};
+    port.is_of_step = has_phases_ && t.training.starts_with(kOfStep);
+    return port;
   }
 
   void input(Port port) {
@@ -173,7 +184,7 @@ class Binder {
       }
     }
     for (const auto& segment : plan_.segments)
-      if (segment.batches > 1 && !ports_.states.empty())
+      if (segment.batches > 1 && !ports_.states.empty() && !has_phases_)
         error("RT015", cat("an iteration of the programs' loop processes ", segment.batches,
                            " batches; a model with state processes one batch per iteration"));
     auto is_looped = [&](const Port& port) { return looped_.contains(port.queue->name); };
@@ -224,7 +235,8 @@ class Binder {
   void room() {
     std::int64_t room = std::numeric_limits<std::int64_t>::max();
     for (const auto* list : {&ports_.pushed, &ports_.popped})
-      for (const auto& port : *list) room = std::min(room, port.queue->entries / ports_.microbatch);
+      for (const auto& port : *list)
+        if (!port.is_of_step) room = std::min(room, port.queue->entries / ports_.microbatch);
     // A step that needs the host's part of the one before cannot be in a queue together with that.
     const bool waits = std::any_of(ports_.states.begin(), ports_.states.end(), [](const StatePort& s) { return s.input.queue == nullptr; });
     ports_.room = ports_.pushed.empty() || waits ? 1 : room;
@@ -243,6 +255,7 @@ class Binder {
   std::set<std::string> used_, names_;
   std::map<const PlanTensor*, std::size_t> segments_;
   std::size_t device_segments_ = 0;
+  bool has_phases_ = false;
   std::set<std::string> looped_;  // queues of inputs that are outputs
   Ports ports_;
   Failure failure_;

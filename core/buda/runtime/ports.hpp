@@ -28,6 +28,8 @@ struct Port {
   std::size_t segment = 0;
   // False for an input that nothing reads: it may be left out, and what is given for it is not looked at.
   bool is_read = true;
+  // A number of a training step in programs, which the optimizer alone reads: given once for each step, not for each batch.
+  bool is_of_step = false;
 };
 
 // An input that is an output of the step before. Both have one queue, or none when the host computes the output.

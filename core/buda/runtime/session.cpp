@@ -4,6 +4,7 @@
 #include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/graph.hpp>
+#include <buda/host_plan/phase_parameters.hpp>
 #include <buda/image/device_match.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/runtime/open_device.hpp>
@@ -50,47 +51,34 @@ Result<NamedTensors> Session::run(const NamedTensors& inputs) {
   return out;
 }
 
-Result<NamedTensors> Session::step(const NamedTensors& inputs) {
+Result<NamedTensors> Session::step(const NamedTensors& inputs) { return run_batches(inputs, true); }
+
+Result<NamedTensors> Session::evaluate(const NamedTensors& inputs) {
+  if (!has_phases()) return internal_error("only a training step in programs is evaluated without a change of states");
+  return run_batches(inputs, false);
+}
+
+Result<NamedTensors> Session::run_batches(const NamedTensors& inputs, bool learns) {
   BUDA_ASSIGN(batches_, plan_batches(runs_.ports, inputs));
-  NamedTensors given;
+  if (has_phases() && learns) BUDA_TRY(check_turns());
+  NamedTensors given, numbers;
   for (const auto& port : runs_.ports.inputs) {
     if (!runs_.ports.must_be_given(port.tensor->name)) continue;
     BUDA_ASSIGN(auto tensor, with_dtype(port, inputs.at(port.tensor->name)));
-    given.emplace(port.tensor->name, std::move(tensor));
+    (port.is_of_step ? numbers : given).emplace(port.tensor->name, std::move(tensor));
   }
   for (const Diagnostic& d : special_inputs(runs_.ports, given))
     if (told_special_.insert(d.node).second) host_.report(d);
   BUDA_TRY(enter_states(inputs));
+  sums_.clear();
   std::vector<std::vector<Tensor>> outputs(runs_.ports.outputs.size());
   for (std::int64_t done = 0; done < batches_.count;) {
     host_.progress("running", static_cast<std::size_t>(done), static_cast<std::size_t>(batches_.count));
     const std::int64_t now = std::min(runs_.max_at_once, batches_.count - done);
-    std::vector<Batch> batches;
-    for (std::int64_t b = done; b < done + now; ++b) {
-      BUDA_ASSIGN(auto batch, first_values(given, b));
-      batches.push_back(std::move(batch));
-    }
-    std::size_t device_segment = 0;
-    for (const auto& segment : model_.plan.segments) {
-      if (segment.kind == host_plan::SegmentKind::device) {
-        BUDA_TRY(run_on_device(device_segment++, batches));
-      } else {
-        for (Batch& batch : batches) BUDA_TRY(run_on_host(*model_.host_graphs.at(segment.file), batch));
-      }
-    }
-    for (Batch& batch : batches)
-      for (std::size_t i = 0; i < outputs.size(); ++i) {
-        if (runs_.ports.gives_state(runs_.ports.outputs[i].tensor->name)) continue;
-        auto it = batch.outputs.find(runs_.ports.outputs[i].tensor->name);
-        if (it == batch.outputs.end()) return internal_error(cat("output '", runs_.ports.outputs[i].tensor->name, "' was not computed"));
-        outputs[i].push_back(std::move(it->second));
-      }
-    // Where the host computes states, `now` is 1.
-    for (const StatePort& state : runs_.ports.states)
-      if (state.input.queue == nullptr)
-        host_states_.insert_or_assign(state.input.tensor->name, batches.front().outputs.at(state.output.tensor->name));
+    BUDA_TRY(run_batches_at(done, now, given, outputs));
     done += now;
   }
+  if (has_phases() && learns) BUDA_TRY(run_optimizer(numbers));
   NamedTensors out;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i].empty()) continue;
@@ -102,6 +90,86 @@ Result<NamedTensors> Session::step(const NamedTensors& inputs) {
     }
   }
   return out;
+}
+
+// All segments but the optimizer's.
+Result<void> Session::run_batches_at(std::int64_t first, std::int64_t count, const NamedTensors& given,
+                                     std::vector<std::vector<Tensor>>& outputs) {
+  std::vector<Batch> batches;
+  for (std::int64_t b = first; b < first + count; ++b) {
+    BUDA_ASSIGN(auto batch, first_values(given, b));
+    batches.push_back(std::move(batch));
+  }
+  std::size_t device_segment = 0;
+  for (const auto& segment : model_.plan.segments) {
+    if (segment.kind != host_plan::SegmentKind::device && segment.phase == host_plan::SegmentPhase::optimizer) {
+      for (const Batch& batch : batches) add_up(*model_.host_graphs.at(segment.file), batch);
+    } else if (segment.kind != host_plan::SegmentKind::device) {
+      for (Batch& batch : batches) BUDA_TRY(run_on_host(*model_.host_graphs.at(segment.file), batch));
+    } else if (const std::size_t number = device_segment++; number != runs_.optimizer) {
+      BUDA_TRY(run_on_device(number, batches, first == 0));
+    }
+  }
+  for (Batch& batch : batches)
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      if (runs_.ports.gives_state(runs_.ports.outputs[i].tensor->name)) continue;
+      auto it = batch.outputs.find(runs_.ports.outputs[i].tensor->name);
+      if (it == batch.outputs.end()) return internal_error(cat("output '", runs_.ports.outputs[i].tensor->name, "' was not computed"));
+      outputs[i].push_back(std::move(it->second));
+    }
+  // Where the host computes states, `count` is 1.
+  for (const StatePort& state : runs_.ports.states)
+    if (state.input.queue == nullptr && !has_phases())
+      host_states_.insert_or_assign(state.input.tensor->name, batches.front().outputs.at(state.output.tensor->name));
+  return success();
+}
+
+// What the optimizer's graph takes of a batch.
+void Session::add_up(const graph::Graph& optimizer, const Batch& batch) {
+  for (graph::NodeId id : optimizer.inputs()) {
+    const std::string& name = optimizer.node(id).name();
+    const auto value = batch.values.find(name);
+    if (value == batch.values.end() || host_states_.contains(name)) continue;
+    auto [sum, is_new] = sums_.emplace(name, value->second.cast(DType::f32));
+    if (is_new) continue;
+    std::vector<float> total = sum->second.to_f32();
+    const std::vector<float> more = value->second.to_f32();
+    for (std::size_t i = 0; i < total.size(); ++i) total[i] += more[i];
+    sum->second = Tensor(value->second.shape(), std::move(total));
+  }
+}
+
+Result<void> Session::run_optimizer(const NamedTensors& numbers) {
+  for (const Port& port : runs_.ports.pushed) {
+    if (!port.is_of_step) continue;
+    BUDA_ASSIGN(auto entries, entries_of(port, numbers.at(port.tensor->name)));
+    if (auto pushed = device_->push(port.queue->name, entries); !pushed)
+      return in_context(cat("input '", port.tensor->name, "'"), std::move(pushed).failure());
+  }
+  if (runs_.optimizer) {
+    BUDA_TRY(run_programs(*runs_.optimizer, 1, false));
+    slot_ = 1 - slot_;
+  }
+  for (const auto& segment : model_.plan.segments) {
+    if (segment.kind != host_plan::SegmentKind::host || segment.phase != host_plan::SegmentPhase::optimizer) continue;
+    const graph::Graph& graph = *model_.host_graphs.at(segment.file);
+    Batch step;
+    step.values = host_states_;
+    for (const auto& [name, value] : numbers) step.values.emplace(name, value);
+    for (const auto& [name, sum] : sums_) step.values.emplace(name, sum.cast(graph.node(graph.find(name)).outputs[0].dtype));
+    BUDA_TRY(run_on_host(graph, step));
+    for (const StatePort& state : runs_.ports.states)
+      host_states_.insert_or_assign(state.input.tensor->name, step.outputs.at(state.output.tensor->name));
+  }
+  return success();
+}
+
+// Batches of zeros, which fill up a turn, would have gradients.
+Result<void> Session::check_turns() const {
+  if (batches_.count % runs_.per_turn == 0) return success();
+  return input_error("RT092", {},
+                     cat("a step of ", batches_.count, batches_.count == 1 ? " batch" : " batches", ", and the programs take ",
+                         runs_.per_turn, " at a time (--microbatch): give a multiple of ", runs_.per_turn));
 }
 
 // Before the first step, and where the user gives another value than what there is.
@@ -116,7 +184,8 @@ Result<void> Session::enter_states(const NamedTensors& inputs) {
     }
     BUDA_ASSIGN(Tensor entries, entries_of(state.input, value));
     // The program has a pointer of its own to what it will read next, so that nothing can be popped from before it.
-    if (auto done = has_states_ ? device_->write(t.queue, 0, entries) : device_->push(t.queue, entries); !done)
+    const bool is_written = has_states_ || state.input.queue->kind == netlist::QueueKind::ram;
+    if (auto done = is_written ? device_->write(t.queue, slot_, entries) : device_->push(t.queue, entries); !done)
       return in_context(cat("input '", t.name, "'"), std::move(done).failure());
   }
   has_states_ = true;
@@ -132,7 +201,7 @@ Result<NamedTensors> Session::states() {
     if (state.input.queue == nullptr) {
       out.emplace(t.name, host_states_.at(state.input.tensor->name));
     } else if (!out.contains(t.name)) {
-      BUDA_ASSIGN(Tensor entries, device_->read(t.queue, 0, runs_.ports.microbatch));
+      BUDA_ASSIGN(Tensor entries, device_->read(t.queue, slot_, runs_.ports.microbatch));
       BUDA_ASSIGN(Tensor value, value_of(state.output, entries));
       out.emplace(t.name, std::move(value));
     }
@@ -167,9 +236,9 @@ Result<void> Session::run_on_host(const graph::Graph& graph, Batch& batch) {
   return success();
 }
 
-Result<void> Session::run_on_device(std::size_t segment, std::vector<Batch>& batches) {
+Result<void> Session::run_on_device(std::size_t segment, std::vector<Batch>& batches, bool is_first) {
   BUDA_TRY(push(segment, batches));
-  BUDA_TRY(run_programs(segment, ceil_div(static_cast<std::int64_t>(batches.size()), runs_.per_turn)));
+  BUDA_TRY(run_programs(segment, ceil_div(static_cast<std::int64_t>(batches.size()), runs_.per_turn), is_first));
   return pop(segment, batches);
 }
 
@@ -177,7 +246,7 @@ Result<void> Session::run_on_device(std::size_t segment, std::vector<Batch>& bat
 Result<void> Session::push(std::size_t segment, const std::vector<Batch>& batches) {
   const std::int64_t idle = align_up(static_cast<std::int64_t>(batches.size()), runs_.per_turn) - static_cast<std::int64_t>(batches.size());
   for (const Port& port : runs_.ports.pushed) {
-    if (port.segment != segment) continue;
+    if (port.segment != segment || port.is_of_step) continue;
     std::vector<Tensor> queued;
     for (const Batch& batch : batches) {
       BUDA_ASSIGN(auto tensor, entries_of(port, batch.values.at(port.tensor->name)));
@@ -194,10 +263,15 @@ Result<void> Session::push(std::size_t segment, const std::vector<Batch>& batche
   return success();
 }
 
-Result<void> Session::run_programs(std::size_t segment, std::int64_t turns) {
+// Those of a step's first batches begin its sums.
+Result<void> Session::run_programs(std::size_t segment, std::int64_t turns, bool is_first) {
+  const std::map<std::string, std::int64_t> all = {{kLoopCount, turns},
+                                                   {host_plan::kStateSlot, slot_},
+                                                   {host_plan::kNextStateSlot, 1 - slot_},
+                                                   {host_plan::kZeroGradients, is_first ? 1 : 0}};
   for (const auto& program : runs_.programs[segment]) {
     Parameters parameters;
-    if (program.loops) parameters[kLoopCount] = turns;
+    for (const std::string& name : program.parameters) parameters[name] = all.at(name);
     BUDA_TRY(device_->run(program.name, parameters));
   }
   return success();

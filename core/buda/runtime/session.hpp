@@ -26,7 +26,7 @@
 
 namespace buda::runtime {
 
-class Session {
+class Session {  // wide because each step of a run along the plan is a method
  public:
   // Checks the plan against the netlist and the host's graphs, opens the target, and writes the parameters into their rams. The target and
   // the host must outlive the session. A model that runs on the host as a whole opens no target.
@@ -44,11 +44,18 @@ class Session {
   Result<NamedTensors> run(const NamedTensors& inputs);
   // The same without the outputs that are states, which then are not read from the device; states() reads them, as they are after the last
   // step: before the first there are none.
+  // A training step in programs (host_plan::SegmentPhase) adds up the gradients of all batches and then changes its states once; batches
+  // have to be a multiple of turn() (RT092).
   Result<NamedTensors> step(const NamedTensors& inputs);
+  // Of a training step in programs: the outputs as step() gives them, but no state changes. The last batches may be filled up.
+  Result<NamedTensors> evaluate(const NamedTensors& inputs);
   Result<NamedTensors> states();
 
   const host_plan::HostPlan& plan() const { return model_.plan; }
   const Ports& ports() const { return runs_.ports; }
+  bool has_phases() const { return runs_.has_phases; }
+  // Batches that one turn of the programs takes.
+  std::int64_t turn() const { return runs_.per_turn; }
   // How the inputs of the last run were cut.
   const Batches& batches() const { return batches_; }
   Telemetry telemetry() const { return device_ ? device_->telemetry() : Telemetry(); }
@@ -65,13 +72,18 @@ class Session {
     NamedTensors outputs;
   };
 
+  Result<NamedTensors> run_batches(const NamedTensors& inputs, bool learns);
+  Result<void> run_batches_at(std::int64_t first, std::int64_t count, const NamedTensors& given, std::vector<std::vector<Tensor>>& outputs);
+  void add_up(const graph::Graph& optimizer, const Batch& batch);
+  Result<void> run_optimizer(const NamedTensors& numbers);
+  Result<void> check_turns() const;
   Result<void> enter_states(const NamedTensors& inputs);
   Result<Batch> first_values(const NamedTensors& inputs, std::int64_t number) const;
   Result<void> run_on_host(const graph::Graph& graph, Batch& batch);
   // Of the device's segments number `segment`.
-  Result<void> run_on_device(std::size_t segment, std::vector<Batch>& batches);
+  Result<void> run_on_device(std::size_t segment, std::vector<Batch>& batches, bool is_first);
   Result<void> push(std::size_t segment, const std::vector<Batch>& batches);
-  Result<void> run_programs(std::size_t segment, std::int64_t turns);
+  Result<void> run_programs(std::size_t segment, std::int64_t turns, bool is_first);
   Result<void> pop(std::size_t segment, std::vector<Batch>& batches);
 
   Model model_;
@@ -80,7 +92,9 @@ class Session {
   Host& host_;
   Batches batches_;
   NamedTensors host_states_;            // by input: those that the host computes
+  NamedTensors sums_;                   // of gradients, by name, where the host computes the optimizer: in F32
   bool has_states_ = false;             // the first step was
+  std::int64_t slot_ = 0;               // of states in rams: where the present ones are
   std::set<std::string> told_special_;  // inputs whose NaN was warned about
 };
 

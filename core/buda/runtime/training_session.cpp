@@ -9,11 +9,14 @@
 #include <buda/runtime/state.hpp>
 
 #include <algorithm>
+#include <limits>
 
 namespace buda::runtime {
 namespace {
 
 constexpr std::string_view kLowEnding = ".low";
+
+constexpr std::int64_t kAllRows = std::numeric_limits<std::int64_t>::max();
 
 bool is_low(const Port& input) { return input.tensor->training == graph::kTrainingLow; }
 
@@ -77,29 +80,45 @@ std::int64_t TrainingSession::batch() const {
   return inputs_.empty() || inputs_.front()->shape.rank() == 0 ? 1 : inputs_.front()->shape[0];
 }
 
-Result<TrainingStepResult> TrainingSession::run(NamedTensors inputs, std::int64_t t, double rate_factor, std::int64_t rows) {
+NamedTensors TrainingSession::with_scalars(NamedTensors inputs, const autograd::StepNumbers& numbers) const {
   for (const Scalar& s : scalars_) {
-    const Tensor value = Tensor(s.port->shape, std::vector<double>{s.scalar.value(t, rate_factor)}).cast(s.port->dtype);
+    const Tensor value = Tensor(s.port->shape, std::vector<double>{s.scalar.value(numbers)}).cast(s.port->dtype);
     inputs.insert_or_assign(s.port->tensor->name, value);
   }
+  return inputs;
+}
+
+Result<TrainingStepResult> TrainingSession::run(NamedTensors inputs, double rate_factor, std::int64_t rows) {
+  const auto first = inputs_.empty() ? inputs.end() : inputs.find(inputs_.front()->tensor->name);
+  const std::int64_t given = first == inputs.end() || first->second.shape().rank() == 0 ? batch() : first->second.shape()[0];
+  inputs = with_scalars(std::move(inputs), {steps_done_ + 1, rate_factor, std::max<std::int64_t>(given / batch(), 1)});
   if (waiting_) inputs.merge(*waiting_);
   waiting_.reset();
   TrainingStepResult out;
   BUDA_ASSIGN(out.outputs, session_->step(inputs));
-  out.loss = mean(out.outputs.at(loss_), rows, batch());
-  if (!checked_loss_.empty()) out.outside = outside(prediction_->tensor->name, out.outputs, checked_loss_, rows);
+  out.loss = mean(out.outputs.at(loss_), rows, given);
+  if (!checked_loss_.empty()) out.outside = outside(prediction_->tensor->name, out.outputs, checked_loss_, std::min(rows, given));
   return out;
 }
 
 Result<TrainingStepResult> TrainingSession::step(const NamedTensors& inputs, double rate_factor) {
-  BUDA_ASSIGN(auto out, run(inputs, steps_done_ + 1, rate_factor, batch()));
+  BUDA_ASSIGN(auto out, run(inputs, rate_factor, kAllRows));
   ++steps_done_;
   return out;
 }
 
 Result<TrainingStepResult> TrainingSession::evaluate(const NamedTensors& inputs, std::int64_t rows) {
+  if (session_->has_phases()) {
+    NamedTensors all = with_scalars(inputs, {});
+    if (waiting_) all.merge(*waiting_);
+    waiting_.reset();
+    TrainingStepResult out;
+    BUDA_ASSIGN(out.outputs, session_->evaluate(all));
+    out.loss = mean(out.outputs.at(loss_), rows, batch());
+    return out;
+  }
   BUDA_ASSIGN(NamedTensors before, states());
-  BUDA_ASSIGN(auto out, run(inputs, steps_done_ + 1, 0, rows));
+  BUDA_ASSIGN(auto out, run(inputs, 0, rows));
   waiting_ = std::move(before);
   return out;
 }

@@ -33,7 +33,8 @@ class TrainingSession {
   // The session must outlive it. RT090: the model is not a training step.
   static Result<TrainingSession> make(Session& session);
 
-  // Inputs and targets, in the model's shapes; `rate_factor` multiplies the learning rate.
+  // Inputs and targets, in the model's shapes; `rate_factor` multiplies the learning rate. A step in programs takes any number of batches,
+  // one behind the other along the first axis, and the mean of their gradients.
   Result<TrainingStepResult> step(const NamedTensors& inputs, double rate_factor);
   // The losses and outputs of a batch without learning from it: afterwards all states are as before. The loss is that of its first `rows`
   // samples; what fills a batch up counts for nothing.
@@ -46,6 +47,8 @@ class TrainingSession {
   const Port* prediction() const { return prediction_; }
   // Rows of a batch: the first size of the inputs.
   std::int64_t batch() const;
+  // Can a step take several batches?
+  bool accumulates() const { return session_->has_phases(); }
 
   std::int64_t steps_done() const { return steps_done_; }
   void set_steps_done(std::int64_t steps) { steps_done_ = steps; }
@@ -66,7 +69,8 @@ class TrainingSession {
     autograd::StepScalar scalar;
   };
 
-  Result<TrainingStepResult> run(NamedTensors inputs, std::int64_t t, double rate_factor, std::int64_t rows);
+  NamedTensors with_scalars(NamedTensors inputs, const autograd::StepNumbers& numbers) const;
+  Result<TrainingStepResult> run(NamedTensors inputs, double rate_factor, std::int64_t rows);
 
   Session* session_;
   std::vector<const Port*> inputs_, targets_;

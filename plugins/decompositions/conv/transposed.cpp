@@ -25,6 +25,18 @@ using graph::GraphEditor;
 using graph::Node;
 using graph::NodeId;
 
+// [i, kh*kw*o]. Of one group it is made in the order of a convolution from o to i, [kh*kw, o, i], which is that of the convolution whose
+// gradient this one computes: weights that are trained are then kept in one order for both.
+Edge weights_matrix(Builder& b, const Edge& weights, std::int64_t groups, std::int64_t inputs, std::int64_t taps, std::int64_t columns) {
+  if (groups != 1) {
+    const Edge padded = passes::padded_to(b, dense_transposed_weights(b, weights, groups), 2, columns);
+    return b.named("weights").reshape(padded, {inputs, taps * columns});
+  }
+  const Edge padded = passes::padded_to(b, dense_weights(b, weights, 1), 1, columns);
+  const Edge below = b.named("weights.rows").reshape(padded, {taps * columns, inputs});
+  return b.named("weights").transpose(below, {1, 0});
+}
+
 class TransposedConvolution final : public passes::Decomposition {
  public:
   std::vector<std::string> consumes() const override { return {"conv1d_transpose", "conv2d_transpose", "conv3d_transpose"}; }
@@ -46,8 +58,7 @@ class TransposedConvolution final : public passes::Decomposition {
 
     Builder b(editor);
     Edge rows = passes::padded_to(b, passes::to_rows(b, in[0]), 2, rows_per_tap);
-    Edge weights = passes::padded_to(b, dense_transposed_weights(b, in[1], attrs_of(n).integer("groups")), 2, columns);
-    Edge matrix = b.named("weights").reshape(weights, {x[1], taps * columns});
+    Edge matrix = weights_matrix(b, in[1], attrs_of(n).integer("groups"), x[1], taps, columns);
     Edge parts = b.named("product").matmul(rows, matrix);
     if (taps > 1) {
       parts = b.named("product.taps").reshape(parts, {x[0], rows_per_tap, taps, columns});

@@ -52,7 +52,7 @@ std::vector<double> trained(Graph model, const StepOptions& options, const Tenso
       if (!training.starts_with(graph::kTrainingScalar)) continue;
       auto scalar = parse_step_scalar(training.substr(std::string(graph::kTrainingScalar).size() + 1));
       EXPECT_TRUE(scalar);
-      inputs.insert_or_assign(graph.node(id).name(), Tensor::scalar(static_cast<float>(scalar->value(t, 1))));
+      inputs.insert_or_assign(graph.node(id).name(), Tensor::scalar(static_cast<float>(scalar->value({t, 1, 1}))));
     }
     auto outputs = ops::evaluate_graph(graph, inputs);
     EXPECT_TRUE(outputs) << (outputs ? "" : outputs.failure().diagnostics().front().message);
@@ -197,13 +197,34 @@ TEST(Spec, NamesAndNumbers) {
   EXPECT_EQ(message(parse_optimizer("sgd:nesterov=1")), "option --optimizer: nesterov=1 needs a momentum, such as momentum=0.9");
 }
 
+// Of one batch the sum is the gradient, and its share all of it.
+TEST(TrainingStep, InProgramsLearnsTheSameOfOneBatch) {
+  StepOptions options;
+  options.loss = *parse_loss("mse");
+  options.optimizer = *parse_optimizer("adam:lr=0.1");
+  const Tensor target = f32({3, 1}, {1, -1, 0.5F});
+  const auto step = trained(linear({0.5F, -0.25F}, 1, true), options, target, 4);
+  options.form = StepForm::programs;
+  EXPECT_EQ(trained(linear({0.5F, -0.25F}, 1, true), options, target, 4), step);
+  const auto programs = training_step(linear({0.5F, -0.25F}, 1, true), options);
+  ASSERT_TRUE(programs);
+  EXPECT_TRUE(graph::runs_in_phases(programs->graph));
+  const graph::Node& sum = programs->graph.node(programs->graph.find("grad_acc.w"));
+  EXPECT_EQ(sum.op(), "buffer");
+  EXPECT_TRUE(graph::adds_up_gradients(sum));
+  options.form = StepForm::step;
+  EXPECT_FALSE(graph::runs_in_phases(training_step(linear({0.5F, -0.25F}, 1, true), options)->graph));
+}
+
+TEST(Scalars, TheShareOfABatch) { EXPECT_EQ((StepScalar{ScalarKind::share}.value({3, 0.5, 4})), 0.25); }
+
 TEST(Scalars, TextsAreRead) {
   for (ScalarKind kind : {ScalarKind::rate, ScalarKind::decay, ScalarKind::adam_rate, ScalarKind::adam_epsilon, ScalarKind::adam_correction,
-                          ScalarKind::falling_rate}) {
+                          ScalarKind::falling_rate, ScalarKind::share}) {
     const StepScalar scalar{kind, 0.1, 0.01, 0.9, 0.999, 1e-8, 0.02};
     auto read = parse_step_scalar(scalar.text());
     ASSERT_TRUE(read) << scalar.text();
-    EXPECT_EQ(read->value(7, 0.5), scalar.value(7, 0.5));
+    EXPECT_EQ(read->value({7, 0.5, 1}), scalar.value({7, 0.5, 1}));
   }
 }
 

@@ -1,7 +1,9 @@
 // Mixed graphs as segments: run one after the other, they give what the mixed graph gives.
 #include <buda/balance/emit/segments.hpp>
 
+#include <buda/graph/loopback.hpp>
 #include <buda/graph/placement.hpp>
+#include <buda/graph/training.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
@@ -236,6 +238,62 @@ TEST(Segments, SidesMeetAtCrossingsOnly) {
   ASSERT_FALSE(checked);
   EXPECT_EQ(checked.failure().diagnostics().front().code, "GR013");
   EXPECT_THAT(checked.failure().diagnostics().front().hint, HasSubstr("to_device"));
+}
+
+// ---- phases
+
+// x * w -> y (forward), y * x -> g (backward), which adds up, and w + g -> w.next (optimizer).
+Graph in_three_phases() {
+  Mixed m;
+  const Shape shape{32, 32};
+  auto x = m.graph.add("x", "input"), w = m.graph.add("w", "input");
+  for (NodeId id : {x, w}) {
+    m.graph.node(id).outputs = {{DType::f32, {1, 1, 32, 32}, std::nullopt}};
+    m.graph.node(id).attrs = border(shape);
+  }
+  m.graph.node(w).tags = {{graph::kLoopback, "w.next"}, {graph::kTraining, graph::kTrainingParameter}};
+  auto y = m.device("forward", "multiply", {x, w});
+  auto g = m.device("backward", "multiply", {y, x});
+  auto sum = m.device("sum", "nop", {g});
+  auto next = m.device("update", "add", {w, sum});
+  m.output("y", y, shape);
+  m.output("w.next", next, shape);
+  for (NodeId id : {g, sum}) m.graph.node(id).tags[graph::kPhase] = graph::kPhaseBackward;
+  m.graph.node(sum).tags[graph::kTraining] = graph::kTrainingGradient;
+  m.graph.node(next).tags[graph::kPhase] = graph::kPhaseOptimizer;
+  return std::move(m.graph);
+}
+
+std::string segment_of(const Graph& graph, const std::string& name) { return graph.node(graph.find(name)).tags.at(graph::kSegment); }
+
+TEST(Phases, AreSegments) {
+  auto segments = split_segments(in_three_phases());
+  ASSERT_TRUE(segments) << segments.failure().diagnostics().front().message;
+  EXPECT_EQ(segments->device_segments, 3u);
+  EXPECT_EQ(segments->host.size(), 4u);
+  EXPECT_EQ(segment_of(*segments->device, "forward"), "0");
+  EXPECT_EQ(segment_of(*segments->device, "backward"), "1");
+  EXPECT_EQ(segment_of(*segments->device, "sum"), "1");
+  EXPECT_EQ(segment_of(*segments->device, "update"), "2");
+}
+
+TEST(Phases, TheOptimizerReadsSumsOnly) {
+  Graph graph = in_three_phases();
+  graph.set_input(graph.find("update"), 0, graph::Edge(graph.find("forward")));
+  auto segments = split_segments(std::move(graph));
+  ASSERT_FALSE(segments);
+  EXPECT_EQ(segments.failure().diagnostics().front().code, "BL056");
+  EXPECT_THAT(segments.failure().diagnostics().front().message, HasSubstr("reads 'forward', which is made anew for each batch"));
+}
+
+TEST(Phases, BatchesDoNotReadSums) {
+  Graph graph = in_three_phases();
+  graph.set_input(graph.find("forward"), 1, graph::Edge(graph.find("sum")));
+  graph.set_input(graph.find("backward"), 0, graph::Edge(graph.find("x")));
+  graph.node(graph.find("forward")).tags[graph::kPhase] = graph::kPhaseLoss;
+  auto segments = split_segments(std::move(graph));
+  ASSERT_FALSE(segments);
+  EXPECT_THAT(segments.failure().diagnostics().front().message, HasSubstr("runs for each batch, and reads 'sum'"));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <buda/balance/emit/program.hpp>
 #include <buda/balance/policy/neighbours.hpp>
 #include <buda/balance/problem/fused.hpp>
+#include <buda/balance/problem/phases.hpp>
 #include <buda/balance/queues/divided_layouts.hpp>
 #include <buda/balance/queues/dram_placement.hpp>
 #include <buda/balance/queues/dynamic_dram.hpp>
@@ -46,11 +47,13 @@ class Builder {
     if (options.placement == DramAlgorithm::by_load && failure_.empty()) divide_queues(options.divided_from);
     place_queues(options.placement);
     const std::int32_t epochs = choice_.epochs();
+    const std::vector<std::int32_t> segments = segments_of_epochs(problem_, choice_);
     for (std::int32_t e = 0; e < epochs; ++e) {
       netlist::Graph g;
-      g.name = graph_name(e);
+      const std::int32_t segment = segments[static_cast<std::size_t>(e)];
+      g.name = graph_name(problem_, segment, e);
       g.target_device = chip_of_epoch(problem_, choice_, e);
-      g.input_count = problem_.microbatch;
+      g.input_count = inputs_of_segment(problem_, segment);
       n.graphs.push_back(std::move(g));
     }
     for (std::size_t i = 0; i < problem_.ops.size(); ++i) place_op(OpId(static_cast<std::uint32_t>(i)));
@@ -271,7 +274,7 @@ class Builder {
   }
 
   TileLayout producer_layout(OpId op) const {
-    return tiling::layout_of(with_model(problem_.op(op), choice_.ops[op.index()].model), problem_.microbatch);
+    return tiling::layout_of(with_model(problem_.op(op), choice_.ops[op.index()].model), inputs_of_op(problem_, op));
   }
 
   void place_op(OpId id) {

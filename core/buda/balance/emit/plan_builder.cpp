@@ -3,6 +3,7 @@
 
 #include <buda/balance/emit/program.hpp>
 #include <buda/balance/models/op_model.hpp>
+#include <buda/balance/problem/phases.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/fixed_value.hpp>
 #include <buda/graph/graph.hpp>
@@ -13,6 +14,7 @@
 #include <buda/ops/device/device_layout.hpp>
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 namespace buda::balance {
@@ -112,9 +114,12 @@ class HostPlanBuilder {
     for (const QueuePlan& q : queues_.queues)
       if (q.role == QueueRole::parameter || q.role == QueueRole::constant) handle(add_parameter(q));
     if (!failure_.empty()) return failure_;
+    using host_plan::SegmentPhase;
+    const std::array<SegmentPhase, kPhases> phases = {SegmentPhase::forward, SegmentPhase::backward, SegmentPhase::optimizer};
     for (std::int32_t s = 0; s < problem_.segments(); ++s) {
-      plan.segments.push_back({host_plan::SegmentKind::device, files_.netlist, {program_name(s)}});
-      plan.segments.back().batches = problem_.batches;
+      plan.segments.push_back({host_plan::SegmentKind::device, files_.netlist, {program_name(problem_, s)}});
+      if (problem_.trains) plan.segments.back().phase = phases[static_cast<std::size_t>(s)];
+      plan.segments.back().batches = problem_.trains && s == kOptimizerSegment ? 1 : problem_.batches;
     }
     return std::move(out_);
   }

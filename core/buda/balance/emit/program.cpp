@@ -2,6 +2,7 @@
 #include <buda/balance/emit/program.hpp>
 
 #include <buda/balance/chips/chips_of_choice.hpp>
+#include <buda/balance/problem/phases.hpp>
 #include <buda/base/text.hpp>
 
 #include <algorithm>
@@ -10,17 +11,23 @@
 namespace buda::balance {
 namespace {
 
+using host_plan::kLoopCount;
+using host_plan::kNextStateSlot;
+using host_plan::kStateSlot;
+using host_plan::kZeroGradients;
 using netlist::Value;
 namespace instruction = netlist::instruction;
 
 constexpr const char* kZero = "$c_zero";
 constexpr const char* kMicrobatch = "$c_microbatch_size";
+constexpr const char* kZeroNow = "$v_zero_grad";
 
-// The pointers of one queue and the epochs in which it is read.
+// The pointers of one queue and the epochs in which it is read, of a ram also those in which it is written.
 struct Reading {
   std::size_t queue = 0;
   std::string local, global;  // of a ram and of a dynamic queue always zero
   std::set<std::int32_t> epochs;
+  bool pops = true;  // no later segment reads it
 };
 
 // Of one epoch the queues that it reads, and those that are read for the last time; the dynamic queues that it is the first or the last to
@@ -50,8 +57,12 @@ std::vector<Reading> readings(const Problem& problem, const Choice& choice, cons
   for (std::size_t i = 0; i < queues.queues.size(); ++i) {
     const QueuePlan& plan = queues.queues[i];
     Reading r{i, kZero, kZero, {}};
-    for (const OpUse& use : plan.readers)
+    for (const OpUse& use : plan.readers) {
       if (problem.op(use.op).segment == segment) r.epochs.insert(choice.ops[use.op.index()].epoch);
+      if (problem.op(use.op).segment > segment) r.pops = false;
+    }
+    const bool is_written_ram = plan.queue.kind == netlist::QueueKind::ram && plan.writer.valid();
+    if (is_written_ram && problem.op(plan.writer).segment == segment) r.epochs.insert(choice.ops[plan.writer.index()].epoch);
     if (r.epochs.empty()) continue;
     // A dynamic queue is empty when it has been allocated.
     if (plan.queue.kind == netlist::QueueKind::queue && !plan.life) {
@@ -78,7 +89,7 @@ Section epochs_of(const Problem& problem, const Choice& choice, std::int32_t seg
   return out;
 }
 
-netlist::QueueSetting setting_of(const QueuePlan& plan, const Reading& r) {
+netlist::QueueSetting setting_of(const Problem& problem, const QueuePlan& plan, const Reading& r, std::int32_t segment) {
   netlist::QueueSetting s;
   s.queue = plan.queue.name;
   s.prologue = Value::number(plan.prologue ? 1 : 0);
@@ -87,26 +98,47 @@ netlist::QueueSetting setting_of(const QueuePlan& plan, const Reading& r) {
   s.rd_ptr_global = Value::of(r.global);
   if (plan.queue.kind == netlist::QueueKind::queue) {
     s.rd_ptr_local = Value::of(r.local);
-  } else {
-    s.wr_ptr_global = Value::of(kZero);
+    return s;
+  }
+  s.wr_ptr_global = Value::of(kZero);
+  if (plan.role == QueueRole::loopback) {
+    s.rd_ptr_global = Value::of(kStateSlot);
+    if (problem.op(plan.writer).segment == segment) s.wr_ptr_global = Value::of(kNextStateSlot);
+  }
+  if (plan.role == QueueRole::gradient && problem.op(plan.writer).segment == segment) {
+    s.prologue = s.epilogue = Value::number(1);
+    s.zero = Value::of(kZeroNow);
   }
   return s;
 }
 
+std::vector<std::string> parameters_of(const Problem& problem, std::int32_t segment) {
+  if (!problem.trains) return {kLoopCount};
+  if (segment == kOptimizerSegment) return {kStateSlot, kNextStateSlot};
+  if (segment == kBackwardSegment) return {kLoopCount, kStateSlot, kZeroGradients};
+  return {kLoopCount, kStateSlot};
+}
+
 }  // namespace
 
-std::string graph_name(std::int32_t epoch) { return cat("fwd_0_", epoch); }
+std::string graph_name(const Problem& problem, std::int32_t segment, std::int32_t epoch) {
+  return cat(phase_name(problem, segment), "_0_", epoch);
+}
 
-std::string program_name(std::int32_t segment) { return cat("run_fwd_", segment); }
+std::string program_name(const Problem& problem, std::int32_t segment) {
+  return cat("run_", phase_name(problem, segment), '_', problem.trains ? 0 : segment);
+}
 
 netlist::Program make_program(const Problem& problem, const Choice& choice, const QueueSet& queues, std::int32_t segment) {
   auto all = readings(problem, choice, queues, segment);
   const Section epochs = epochs_of(problem, choice, segment);
   netlist::Program p;
-  p.name = program_name(segment);
+  p.name = program_name(problem, segment);
   auto add = [&p](auto what) { p.instructions.push_back({std::move(what), {}}); };
-  add(instruction::Param{{kLoopCount}});
-  add(instruction::Var{false, {{kMicrobatch, problem.microbatch}, {kZero, 0}}});
+  add(instruction::Param{parameters_of(problem, segment)});
+  const bool zeroes = problem.trains && segment == kBackwardSegment, loops = !problem.trains || segment != kOptimizerSegment;
+  add(instruction::Var{false, {{kMicrobatch, inputs_of_segment(problem, segment)}, {kZero, 0}}});
+  if (zeroes) add(instruction::Var{false, {{kZeroNow, 0}}});
   instruction::Var statics{true, {}};
   for (const Reading& r : all) {
     if (r.local == kZero) continue;
@@ -114,7 +146,11 @@ netlist::Program make_program(const Problem& problem, const Choice& choice, cons
     statics.values.emplace_back(r.global, 0);
   }
   if (!statics.values.empty()) add(std::move(statics));
-  add(instruction::Loop{Value::of(kLoopCount)});
+  // What a later program pops was popped by it before this one runs again.
+  for (const Reading& r : all)
+    if (r.local != kZero && !r.pops) add(instruction::VarInst{r.global, netlist::VarOp::set, {Value::of(r.local)}});
+  if (zeroes) add(instruction::VarInst{kZeroNow, netlist::VarOp::set, {Value::of(kZeroGradients)}});
+  if (loops) add(instruction::Loop{Value::of(kLoopCount)});
   const auto in_epochs = by_epoch(queues, all, choice.epochs());
   // What runs together is executed without anything in between.
   const auto together = epochs_together(chips_of_epochs(problem, choice), segments_of_epochs(problem, choice),
@@ -125,8 +161,8 @@ netlist::Program make_program(const Problem& problem, const Choice& choice, cons
     for (std::size_t epoch = first; epoch < end; ++epoch)
       if (const auto& names = in_epochs[epoch].allocated; !names.empty()) add(instruction::Allocate{names});
     for (std::size_t epoch = first; epoch < end; ++epoch) {
-      instruction::Execute execute{graph_name(static_cast<std::int32_t>(epoch)), {}};
-      for (const Reading* r : in_epochs[epoch].all) execute.settings.push_back(setting_of(queues.queues[r->queue], *r));
+      instruction::Execute execute{graph_name(problem, segment, static_cast<std::int32_t>(epoch)), {}};
+      for (const Reading* r : in_epochs[epoch].all) execute.settings.push_back(setting_of(problem, queues.queues[r->queue], *r, segment));
       add(std::move(execute));
     }
     for (std::size_t epoch = first; epoch < end; ++epoch)
@@ -135,11 +171,12 @@ netlist::Program make_program(const Problem& problem, const Choice& choice, cons
       for (const Reading* r : in_epochs[epoch].last) {
         if (r->local == kZero) continue;
         Value wrap = Value::number(2 * queues.queues[r->queue].queue.entries);
-        add(instruction::VarInst{r->global, netlist::VarOp::incwrap, {Value::of(kMicrobatch), wrap}});
+        if (r->pops) add(instruction::VarInst{r->global, netlist::VarOp::incwrap, {Value::of(kMicrobatch), wrap}});
         add(instruction::VarInst{r->local, netlist::VarOp::incwrap, {Value::of(kMicrobatch), wrap}});
       }
   }
-  add(instruction::EndLoop{});
+  if (zeroes) add(instruction::VarInst{kZeroNow, netlist::VarOp::set, {Value::number(0)}});
+  if (loops) add(instruction::EndLoop{});
   return p;
 }
 

@@ -1,6 +1,7 @@
 // Cutting mixed graphs.
 #include <buda/balance/emit/segments.hpp>
 
+#include <buda/balance/problem/phases.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/contents.hpp>
 #include <buda/graph/fixed_value.hpp>
@@ -296,13 +297,38 @@ bool Segments::has_host() const {
   return std::any_of(host.begin(), host.end(), [](const auto& graph) { return graph.has_value(); });
 }
 
+namespace {
+
+// The device's part of a training step runs in phases; what the host does stands before them and behind.
+Result<Segments> in_phases(Segments s) {
+  if (s.device_segments != 1) {
+    Diagnostic d = input_error("BL056", {},
+                               cat("the host computes something between ops of the device: of ", s.device_segments,
+                                   " segments of the device none can be divided into phases"));
+    d.hint = "autograd --form step makes a step of one batch, in which the phases run together";
+    return d;
+  }
+  BUDA_TRY(mark_phases(*s.device));
+  s.device_segments = kPhases;
+  s.host.insert(s.host.begin() + 1, kPhases - 1, std::nullopt);
+  for (auto& [name, passing] : s.leaving) passing.segment = kBackwardSegment;
+  return s;
+}
+
+}  // namespace
+
 Result<Segments> split_segments(Graph graph) {
-  if (graph::is_mixed(graph)) return Splitter(std::move(graph)).run();
+  const bool has_phases = graph::runs_in_phases(graph);
   Segments out;
-  out.device = std::move(graph);
-  out.device_segments = 1;
-  out.host.resize(2);
-  return out;
+  if (graph::is_mixed(graph)) {
+    BUDA_ASSIGN(out, Splitter(std::move(graph)).run());
+  } else {
+    out.device = std::move(graph);
+    out.device_segments = 1;
+    out.host.resize(2);
+  }
+  if (!has_phases || !out.device) return out;
+  return in_phases(std::move(out));
 }
 
 std::string host_graph_file(const std::string& stem, std::size_t i, std::size_t device_segments) {

@@ -2,6 +2,7 @@
 #include <buda/balance/policy/neighbours.hpp>
 
 #include <buda/balance/problem/fused.hpp>
+#include <buda/balance/problem/phases.hpp>
 
 #include <buda/base/text.hpp>
 #include <buda/graph/node.hpp>
@@ -42,7 +43,7 @@ std::variant<EdgeCost, std::string> operand_cost(const Problem& problem, OpId op
   if (producer == nullptr) {
     from = source_layout(problem, op, model, input);
   } else if (is_direct(operand, producer, epoch)) {
-    from = tiling::layout_of(with_model(problem.op(operand.from.op), producer->model), problem.microbatch);
+    from = tiling::layout_of(with_model(problem.op(operand.from.op), producer->model), inputs_of_op(problem, operand.from.op));
   } else {
     from = queue_layout(producer->model);
   }

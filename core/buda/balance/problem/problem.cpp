@@ -5,6 +5,7 @@
 #include <buda/balance/problem/node_error.hpp>
 #include <buda/balance/problem/op_attributes.hpp>
 #include <buda/balance/problem/operand_shapes.hpp>
+#include <buda/balance/problem/phases.hpp>
 #include <buda/balance/problem/segment_order.hpp>
 #include <buda/balance/problem/selection.hpp>
 #include <buda/balance/problem/tile_sizes.hpp>
@@ -33,7 +34,6 @@
 
 namespace buda::balance {
 namespace {
-
 using graph::Graph;
 using graph::Node;
 using graph::NodeId;
@@ -78,7 +78,7 @@ class ProblemBuilder {
   // Pointers of a queue count the entries of two epochs.
   Result<void> set_microbatch() {
     const auto loops = [](const SourceSpec& s) { return s.loopback.has_value(); };
-    if (problem_.batches > 1 && std::any_of(problem_.sources.begin(), problem_.sources.end(), loops))
+    if (problem_.batches > 1 && !problem_.trains && std::any_of(problem_.sources.begin(), problem_.sources.end(), loops))
       return usage_error("BL017", "a model with state processes one batch at a time: --microbatch 1");
     const std::int64_t inputs = std::int64_t{problem_.w} * problem_.batches, most = kMaxEntries / 2;
     problem_.microbatch = static_cast<std::int32_t>(inputs);
@@ -585,8 +585,9 @@ Result<Problem> make_problem(const Graph& graph, const std::vector<NodeId>& orde
   problem.name = graph.name;
   problem.device = &device;
   problem.batches = batches;
-  ProblemBuilder builder(graph, device, problem);
-  BUDA_TRY(builder.run(order));
+  problem.trains = has_phases(graph);
+  BUDA_TRY(ProblemBuilder(graph, device, problem).run(order));
+  BUDA_TRY(set_phases(graph, problem));
   return problem;
 }
 

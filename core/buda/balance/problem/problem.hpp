@@ -131,6 +131,8 @@ struct Problem {
   std::int64_t batch = 1;
   // Numbers of the chips that the model may use, in the order in which it goes through them; never empty once it is to be placed.
   std::vector<std::int32_t> chips = {0};
+  // Its segments are the phases of a training step (problem/phases.hpp).
+  bool trains = false;
   bool dynamic_queues = true;  // those between epochs have memory only from the epoch that writes them to the last that reads them
   std::vector<OpSpec> ops;
   std::vector<SourceSpec> sources;  // inputs, then parameters, then constants

@@ -6,6 +6,7 @@
 #include <buda/balance/models/encoded_selection.hpp>
 #include <buda/balance/models/sparse.hpp>
 #include <buda/balance/policy/neighbours.hpp>
+#include <buda/balance/problem/phases.hpp>
 #include <buda/balance/queues/dram.hpp>
 #include <buda/balance/queues/host_memory.hpp>
 #include <buda/base/checked.hpp>
@@ -29,6 +30,9 @@ netlist::Queue queue_of(const TileLayout& layout, std::string name, DataFormat f
   q.format = format;
   return q;
 }
+
+// Of a state of a training step: the present one, and the next.
+constexpr std::int32_t kStateEntries = 2;
 
 class QueuePlanner {
  public:
@@ -103,7 +107,9 @@ class QueuePlanner {
           preferred_layout(blocked_[use.op.index()], use.input, source.shape, blocked_[use.op.index()].inputs[use.input].maps));
     const std::vector<std::int32_t> chips = chips_of(source.users);
     // Chips that are behind the first one read what it has read already.
-    const std::int64_t entries = host_entries(problem_, options_) + std::int64_t{problem_.microbatch} * chips_apart(problem_, chips);
+    const std::int64_t entries = is_of_step(problem_, source)
+                                     ? std::int64_t{problem_.w} * options_.batches
+                                     : host_entries(problem_, options_) + std::int64_t{problem_.microbatch} * chips_apart(problem_, chips);
     const bool on_host = options_.inputs_on_host && !source.flat;
     std::optional<Diagnostic> first;
     for (const TileLayout& layout : layouts) {
@@ -204,13 +210,28 @@ class QueuePlanner {
     QueuePlan plan = written_by(writer, source.name, entries_between_ops(problem_, {}), QueueRole::loopback);
     plan.source = id;
     plan.readers = source.users;
+    if (problem_.trains) {
+      plan.queue.kind = netlist::QueueKind::ram;
+      plan.queue.entries = kStateEntries;
+    }
     plan.queue.target_device = source.users.empty() ? chip_of_op(problem_, choice_, writer) : chip_of_first(source.users);
     for (const OpUse& use : plan.readers)
       if (auto d = objection(tiling::layout_of(plan.queue), use)) failure_.add(std::move(*d));
     add(std::move(plan));
   }
 
+  void add_sum(OpId writer) {
+    const OpSpec& spec = problem_.op(writer);
+    QueuePlan plan = written_by(writer, names_.take(spec.node_name), 1, QueueRole::gradient);
+    plan.queue.kind = netlist::QueueKind::ram;
+    plan.readers = spec.users;
+    for (const OpUse& use : plan.readers)
+      if (auto d = objection(tiling::layout_of(plan.queue), use)) failure_.add(std::move(*d));
+    add(std::move(plan));
+  }
+
   void add_queues_behind(OpId writer) {
+    if (problem_.op(writer).op.gradient_op) return add_sum(writer);
     std::vector<OpUse> later, queued;
     for (const OpUse& use : problem_.op(writer).users) {
       if (direct_.contains(choice_.ops[use.op.index()].epoch) && crosses_within_temporal_epoch(problem_, choice_, {writer, use})) continue;
@@ -227,8 +248,10 @@ class QueuePlanner {
   void add_queue_between(OpId writer, const char* prefix, QueueRole role, std::vector<OpUse> readers) {
     if (readers.empty()) return;
     const Lifetime life = role == QueueRole::epoch_to_epoch ? life_between_epochs(problem_, choice_, writer, readers) : Lifetime{};
-    QueuePlan plan =
-        written_by(writer, names_.take(cat(prefix, problem_.op(writer).op.name, "_0")), entries_between_ops(problem_, life), role);
+    const bool crosses = std::any_of(readers.begin(), readers.end(),
+                                     [&](const OpUse& use) { return problem_.op(use.op).segment != problem_.op(writer).segment; });
+    const std::int64_t entries = crosses ? host_entries(problem_, options_) : entries_between_ops(problem_, life);
+    QueuePlan plan = written_by(writer, names_.take(cat(prefix, problem_.op(writer).op.name, "_0")), entries, role);
     plan.readers = std::move(readers);
     plan.life = life;
     add(std::move(plan));
@@ -260,6 +283,8 @@ std::string_view role_name(QueueRole role) {
       return "epoch-to-epoch";
     case QueueRole::loopback:
       return "loopback";
+    case QueueRole::gradient:
+      return "gradient";
     case QueueRole::buffering:
       return "buffering";
   }

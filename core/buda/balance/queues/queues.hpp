@@ -21,8 +21,9 @@
 
 namespace buda::balance {
 
-// loopback: written by an op in one step, and read in the next. buffering: between ops of one epoch, where the user wants a queue.
-enum class QueueRole : std::uint8_t { input, output, parameter, constant, epoch_to_epoch, loopback, buffering };
+// loopback: written by an op in one step, and read in the next. gradient: in which an op adds up. buffering: between ops of one epoch,
+// where the user wants a queue.
+enum class QueueRole : std::uint8_t { input, output, parameter, constant, epoch_to_epoch, loopback, gradient, buffering };
 std::string_view role_name(QueueRole role);  // "input", "epoch-to-epoch"
 
 struct QueuePlan {
@@ -73,6 +74,8 @@ struct QueueOptions {
 //   the readers of the same epoch for which a queue is demanded. The former are dynamic, unless the problem says otherwise.
 // - On several chips, what an op writes lies on its own chip, an input of the model on the chip that reads it first, and each chip has
 //   parameters of its own.
+// - In a training step of several phases, states are rams of two entries: the optimizer reads one and writes the other, so that no op reads
+//   what another has written already. What backward reads of forward waits in a queue for all batches of a run.
 // - So has the queue of an input that is an output of the step before. The host pushes its first value; from then on each step takes an
 //   entry for each that it adds.
 // The links of every op with these queues are checked again; what does not fit is reported, all of it.

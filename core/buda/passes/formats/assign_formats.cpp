@@ -40,6 +40,7 @@
 #include <buda/graph/loopback.hpp>
 #include <buda/graph/placement.hpp>
 #include <buda/graph/sum_roundings.hpp>
+#include <buda/graph/training.hpp>
 #include <buda/graph/value.hpp>
 #include <buda/ops/linear_algebra/sparse.hpp>
 #include <buda/passes/layout/node_classes.hpp>
@@ -343,7 +344,7 @@ class Formats {
       if (n.tags.contains(kWideRange)) chosen.intermediate = unblocked(*chosen.intermediate);
       if (matmul) chosen.intermediate = accumulating(*chosen.intermediate, out);
     }
-    if (n.tags.contains(kExact)) {
+    if (n.tags.contains(kExact) || graph::adds_up_gradients(n)) {
       // All bits of integers count, and the phases of less than HiFi4 leave some out.
       if (chosen.fidelity) chosen.fidelity = graph::MathFidelity::hifi4;
       if (is_exact(n, device_)) {
@@ -351,6 +352,7 @@ class Formats {
       } else {
         chosen.intermediate = unblocked(*chosen.intermediate);
       }
+      if (graph::adds_up_gradients(n)) chosen.intermediate = out;
     }
     if (is_open && signs_) tag_sums(n, chosen, *signs_);
     if (chosen == n.precision) return;

@@ -3,6 +3,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/graph/placement.hpp>
+#include <buda/graph/training.hpp>
 #include <buda/graph/value.hpp>
 #include <buda/ops/device/device_layout.hpp>
 #include <buda/ops/table/device_op.hpp>
@@ -36,7 +37,8 @@ bool is_z_maximum(const Node& n) {
 bool keeps_format(const Node& n) { return n.op() == "splice" || is_z_maximum(n); }
 
 bool is_exact(const Node& n, const device::DeviceDescriptor& device) {
-  return n.tags.contains(kExact) && device.supports(DataFormat::float32) && device.features.fp32_accumulate;
+  return (n.tags.contains(kExact) || graph::adds_up_gradients(n)) && device.supports(DataFormat::float32) &&
+         device.features.fp32_accumulate;
 }
 
 DType model_type(const Node& n) {

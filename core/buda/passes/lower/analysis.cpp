@@ -2,6 +2,7 @@
 #include <buda/passes/lower/analysis.hpp>
 
 #include <buda/graph/loopback.hpp>
+#include <buda/graph/training.hpp>
 #include <buda/graph/value.hpp>
 #include <buda/ops/device/device_layout.hpp>
 #include <buda/ops/indexing/embedding.hpp>
@@ -108,6 +109,35 @@ std::vector<char> row_padding_readers(const Graph& graph, const std::set<NodeId>
     if (state.contains(*it)) out[it->index()] = 1;  // to be made zero
     for (std::uint32_t i = 0; i < n.inputs().size(); ++i)
       if (out[it->index()] != 0 || reads_row_padding(graph, n, i)) out[n.inputs()[i].source.node.index()] = 1;
+  }
+  return out;
+}
+
+namespace {
+
+// The order in which the output of a training step's state is made: nothing where it is the model's, or an op reads the state in that one.
+std::optional<Rearrangement> order_of_state(const Graph& graph, const graph::Loopback& l) {
+  if (graph::training_of(graph.node(l.input)).empty()) return std::nullopt;
+  const auto users = graph.users(l.input);
+  const bool is_moved =
+      std::all_of(users.begin(), users.end(), [&](const graph::Use& use) { return is_rearrangement(graph.node(use.node)); });
+  if (!is_moved) return std::nullopt;
+  const Chain chain = chain_to(graph, graph.node(l.output).inputs()[0]);
+  if (chain.how.moves_nothing() || !graph.node(chain.root.source.node).is_op()) return std::nullopt;
+  return chain.how.inverse();
+}
+
+}  // namespace
+
+std::map<NodeId, Rearrangement> state_orders(const Graph& graph) {
+  std::map<NodeId, Rearrangement> out;
+  const auto found = graph::loopbacks(graph);
+  if (!found) return out;
+  for (const graph::Loopback& l : *found) {
+    const auto order = order_of_state(graph, l);
+    if (!order) continue;
+    out.emplace(l.input, *order);
+    out.emplace(l.output, order->inverse());
   }
   return out;
 }

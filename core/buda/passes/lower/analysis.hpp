@@ -22,6 +22,10 @@ Result<std::set<graph::NodeId>> state_nodes(const graph::Graph& graph);
 // that an infinity there would destroy the data beside it.
 std::vector<char> row_padding_readers(const graph::Graph& graph, const std::set<graph::NodeId>& state);
 
+// Of a training step, the states that are made in another order of their elements than the model's (pass layout-states), by input and by
+// output: what the host does with the one on its way in and with the other on its way out. On the device both are as the output is made.
+std::map<graph::NodeId, Rearrangement> state_orders(const graph::Graph& graph);
+
 // Inputs that the model uses in one other order of their elements only, and that order: the host, which pads and tiles them in any case,
 // transposes them as well. What manipulations of edges do for nothing is left to the device, but for reshapes.
 std::map<graph::NodeId, Rearrangement> host_views(const graph::Graph& graph, const std::set<graph::NodeId>& state, Batch batch);

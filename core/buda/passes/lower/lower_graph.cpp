@@ -157,8 +157,9 @@ class Traversal {
     const Edge& edge = n.inputs()[0];
     const bool is_state = state_.contains(n.id());
     // The host brings elements into the model's order, but those of a known value are in order already.
-    Chain chain = is_state || values_.known().contains(edge.source) ? Chain{edge, Rearrangement(from_.type(edge.source)->shape)}
-                                                                    : chain_to(from_, edge);
+    Chain chain = (is_state && !views_.contains(n.id())) || values_.known().contains(edge.source)
+                      ? Chain{edge, Rearrangement(from_.type(edge.source)->shape)}
+                      : chain_to(from_, edge);
     BUDA_ASSIGN(Lowered x, values_.of(chain.root));
     OpBuilder out(task_, n, out_);
     return lower_output(out, out_, chain, is_state, std::move(x));
@@ -179,7 +180,8 @@ Outcome traverse(const Graph& graph, const PassContext& context, Batch batch, De
   if (!found) outcome.failure.add(found.failure());
   const std::set<NodeId> state = found ? std::move(*found) : std::set<NodeId>{};
   const LoweringTask task{graph, context, batch, row_padding_readers(graph, state)};
-  const std::map<NodeId, Rearrangement> views = host_views(graph, state, batch);
+  std::map<NodeId, Rearrangement> views = host_views(graph, state, batch);
+  views.merge(state_orders(graph));
   Values values = Traversal(task, state, views, dependents, outcome.lowered).run();
   if (!values.failure().empty()) outcome.failure.add(values.failure());
   outcome.refused = values.take_refusals();

@@ -44,7 +44,9 @@ Result<Lowered> Values::of(const Edge& edge) {
 // Where the host brings an input to another order, the chain is counted from that order.
 Result<Lowered> Values::rearranged_result(const Node& n) {
   OpBuilder out(task_, n, out_);
-  if (const auto order = row_order_to(task_.from, Edge(n.id()), task_.batch)) {
+  // Rows are counted in the model's order.
+  const auto order = row_order_to(task_.from, Edge(n.id()), task_.batch);
+  if (order && !views_.contains(order->root.source.node)) {
     BUDA_ASSIGN(const Shape to, out.axes(n.outputs[0].shape));
     BUDA_ASSIGN(const Lowered x, of(order->root));
     return reordered_rows(out, x, order->rows, to);

@@ -22,6 +22,7 @@ const std::vector<const Pass*>& standard_passes() {
       &kDecompose,
       &kConstantFolding,
       &kAlgebraicSimplification,
+      &kLayoutStates,
       &kSinkMovement,
       &kNarrowMatmul,
       &kFoldConcatenation,

@@ -24,6 +24,7 @@ extern const Pass kFusePad;
 extern const Pass kFuseRelu;
 extern const Pass kInferTypes;
 extern const Pass kInsertBuffers;
+extern const Pass kLayoutStates;
 extern const Pass kLowerToDevice;
 extern const Pass kNarrowMatmul;
 extern const Pass kPlaceQueues;

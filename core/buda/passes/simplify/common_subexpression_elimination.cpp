@@ -6,7 +6,7 @@
 //   y = add(a, b)
 //
 // Two ops are the same when op, inputs with their TMs, attributes, types, precision and tags are (but for the one that says from which op
-// of the model they come); two constants when their tensors are, bit
+// of the model they come, and in a training step of one program the phase); two constants when their tensors are, bit
 // for bit. Parameters are merged only where they stem from the same tensor of the same file (tied weights): the user knows them by name
 // and may push other values later. Walking in topological order, one pass finds all: the inputs of a node are merged before it. O(n log n).
 #include <buda/passes/formats/precision_rules.hpp>
@@ -15,6 +15,7 @@
 #include <buda/base/hash.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/editor.hpp>
+#include <buda/graph/training.hpp>
 #include <buda/graph/value.hpp>
 
 #include <bit>
@@ -46,8 +47,14 @@ void add_value(Fnv1a& hash, const Node& n) {
   }
 }
 
+// Tags that tell equal ops apart, or not.
+struct Tags {
+  bool phases = false;  // of a training step in programs, which hand values on through queues
+  bool tell(const std::string& name) const { return name != kOriginalOpType && (phases || name != graph::kPhase); }
+};
+
 // Equal for nodes that are the same.
-std::uint64_t hash_of(const Node& n) {
+std::uint64_t hash_of(const Node& n, const Tags& tags) {
   Fnv1a hash;
   hash.add(n.op());
   if (n.has_value()) {
@@ -62,7 +69,7 @@ std::uint64_t hash_of(const Node& n) {
   for (const auto& type : n.outputs)
     for (std::int64_t size : type.shape) hash.add(static_cast<std::uint64_t>(size));
   for (const auto& [name, text] : n.tags)
-    if (name != kOriginalOpType) hash.add(name).add(text);
+    if (tags.tell(name)) hash.add(name).add(text);
   return hash.value();
 }
 
@@ -79,18 +86,18 @@ bool may_merge(const Node& n) {
   }
 }
 
-bool same_tags(const Node& a, const Node& b) {
-  auto without_origin = [](std::map<std::string, std::string> tags) {
-    tags.erase(kOriginalOpType);
-    return tags;
+bool same_tags(const Node& a, const Node& b, const Tags& tags) {
+  auto telling = [&](std::map<std::string, std::string> all) {
+    std::erase_if(all, [&](const auto& tag) { return !tags.tell(tag.first); });
+    return all;
   };
-  return a.tags == b.tags || without_origin(a.tags) == without_origin(b.tags);
+  return a.tags == b.tags || telling(a.tags) == telling(b.tags);
 }
 
 // Hashes may be equal by accident.
-bool same(const Node& a, const Node& b) {
-  if (a.op() != b.op() || a.inputs() != b.inputs() || !graph::same_attrs(a.attrs, b.attrs) || a.outputs != b.outputs || !same_tags(a, b) ||
-      !(a.precision == b.precision))
+bool same(const Node& a, const Node& b, const Tags& tags) {
+  if (a.op() != b.op() || a.inputs() != b.inputs() || !graph::same_attrs(a.attrs, b.attrs) || a.outputs != b.outputs ||
+      !same_tags(a, b, tags) || !(a.precision == b.precision))
     return false;
   if (!a.has_value()) return true;
   if (a.kind() == graph::NodeKind::parameter)
@@ -121,14 +128,15 @@ class LastByHash {
 Result<PassReport> common_subexpression_elimination(Graph& graph, PassContext& context) {
   PassReport report;
   LastByHash last(graph.size());
+  const Tags tags{graph::runs_in_phases(graph)};
   // From the last node with a hash on the ones before it, by id.
   std::vector<NodeId> before(graph.id_bound());
   for (NodeId id : graph.topological_order()) {
     const Node& n = graph.node(id);
     if (!may_merge(n)) continue;
-    NodeId& newest = last.at(hash_of(n));
+    NodeId& newest = last.at(hash_of(n, tags));
     NodeId first = newest;
-    while (first.valid() && !same(graph.node(first), n)) first = before[first.index()];
+    while (first.valid() && !same(graph.node(first), n, tags)) first = before[first.index()];
     if (!first.valid() || !context.rewrites.allow(kCommonSubexpressionElimination.name, n)) {
       before[id.index()] = newest;
       newest = id;
