@@ -3,7 +3,6 @@
 
 #include "apps/buda/run.hpp"
 #include "apps/buda/smaller_batch.hpp"
-#include "apps/buda/stage_checks.hpp"
 
 #include <buda/base/text.hpp>
 #include <buda/cli/depfile.hpp>
