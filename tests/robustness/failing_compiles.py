@@ -49,7 +49,7 @@ ELSEWHERE = {
     "KC": ("kernels, which kernelc and the target tensix compile", "tests/cli/kernelc"),
     "LV": ("netlist check --liveness", "tests/unit/liveness"),
     "MD": ("modules of programs that embed the compiler", "tests/unit/ops"),
-    "OP007 OP060 OP061": ("evaluation of graphs", "tests/unit/ops"),
+    "OP007 OP008 OP060 OP061": ("evaluation of graphs", "tests/unit/ops"),
     "OV001 OV002 OV010 OV012": ("pipes that others have written", "tests/unit/overlay"),
     "OV003 OV011 OV013 OV015 OV016 OV017 OV018": ("streams and memories that the balancer keeps free", "tests/unit/overlay, tests/cli/pipegen"),
     "IP002": ("frontends of others that are as certain", "tests/unit/frontends"),
