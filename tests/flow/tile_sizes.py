@@ -50,7 +50,8 @@ def estimate(tools, kind, tiles, device):
 
 def executed(tools, kind, tiles):
     side = tiles * TILE
-    zeros = ("<f4", "f", (ROUNDS * side, side), [0.0] * (ROUNDS * side * side))
+    rows = side * (1 if kind is product else ROUNDS)  # a row of a product needs all of w
+    zeros = ("<f4", "f", (rows, side), [0.0] * (rows * side))
     native.npz("in.npz", **{node["name"]: zeros for node in kind(side) if node["op"] == "input"})
     run(tools / "runner", "g.tti", "-q", "--inputs", "in.npz", "--target", "grid", "--set", "target.grid.values=off", "-o", "out.npz", "--perf", "perf")
     epochs = json.loads(pathlib.Path("perf/summary.json").read_text())["epochs"]

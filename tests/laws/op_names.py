@@ -10,6 +10,9 @@ PLACES = ["core/buda/passes", "core/buda/ops", "core/buda/balance", "core/buda/a
 NAMED = re.compile(r'\bnamed\("([a-z0-9_.]+)"')
 # What makes an op, with its name and its type.
 MADE = re.compile(r'\b(?:op|add|unary|binary|make)\((?:\w+, )?"([a-z_.]+)", ?"[a-z_0-9]+"')
+# The type is found out first; the name goes on that of another op.
+ADDED = re.compile(r'\beditor\.add\("([a-z_.]+)", (?!")')
+CONTINUED = re.compile(r'\brename\(\w+, \w+\.fresh_name\(cat\(\w+, "\.([a-z_.]+)"')
 GATHERED = re.compile(r'\bgathered_rows\(\w+, "([a-z_]+)"')
 
 root = pathlib.Path(sys.argv[1])
@@ -27,7 +30,7 @@ def parts_in(places, *patterns):
                     yield part, f"{name}:{text.count(chr(10), 0, match.start()) + 1}"
 
 
-used = dict(parts_in(PLACES, NAMED, MADE, GATHERED)) | dict(parts_in(["plugins/frontends"], NAMED))
+used = dict(parts_in(PLACES, NAMED, MADE, ADDED, CONTINUED, GATHERED)) | dict(parts_in(["plugins/frontends"], NAMED))
 page = (root / PAGE).read_text()
 explained = {part for row in re.findall(r"^\| (`[^|]*`) \|", page, re.M) for part in re.findall(r"`([^`]*)`", row)}
 faults = [f"{place}: ops are called '.{part}', which {PAGE} does not explain" for part, place in sorted(used.items()) if part not in explained]

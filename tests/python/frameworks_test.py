@@ -68,7 +68,7 @@ class Frameworks(unittest.TestCase):
     def computes(self, image, inputs, expected, atol=1e-4):
         with image.open("golden", mode="fp32") as session:
             outputs = session.run(inputs)
-        self.assertEqual(list(outputs), sorted(expected))
+        self.assertEqual(list(outputs), list(expected))
         for name, want in expected.items():
             np.testing.assert_allclose(outputs[name], np.asarray(want, np.float32), rtol=1e-4, atol=atol)
 

@@ -45,6 +45,7 @@ using Turns = std::array<Ways, kTurns>;
 // What one input of an op moves.
 struct EdgeWays {
   std::int32_t chip = 0;
+  bool in_step = false;                 // whether a multicast keeps some of the cores in step
   Ways even;                            // all the time alike
   std::map<std::int32_t, Turns> turns;  // by cores that keep step
 };
@@ -173,6 +174,19 @@ class Loads {
     return out;
   }
 
+  // Of the cores that keep step, those that wait longest. `sum`: all that passes over their ways.
+  WayBytes slowest(const EdgeWays& ways, const Ways& sum) const {
+    if (ways.turns.empty()) return in_turn({}, ways.even);
+    WayBytes out;
+    for (const auto& [core, turns] : ways.turns) {
+      Ways beside = sum;
+      for (const Ways& own : turns) beside.add(own, -1);
+      const WayBytes those = in_turn(turns, beside);
+      out = {std::max(out.link, those.link), std::max(out.port, those.port), std::max(out.memory, those.memory)};
+    }
+    return out;
+  }
+
   EdgeLoad edge_load(const std::string& op, std::int32_t operand, const EdgeWays& ways) const {
     EdgeLoad out{op, operand, {}, {}};
     Turns all;
@@ -182,16 +196,9 @@ class Loads {
         all[i].add(turns[i]);
         sum.add(turns[i]);
       }
-    out.first = in_turn(all, ways.even);
-    if (ways.turns.empty()) out.later = out.first;
-    const Ways others = of_others(ways.chip, sum);
-    sum.add(others);
-    for (const auto& [core, turns] : ways.turns) {
-      Ways beside = sum;
-      for (const Ways& own : turns) beside.add(own, -1);
-      const WayBytes those = in_turn(turns, beside);
-      out.later = {std::max(out.later.link, those.link), std::max(out.later.port, those.port), std::max(out.later.memory, those.memory)};
-    }
+    out.first = ways.in_step ? in_turn(all, ways.even) : slowest(ways, sum);
+    sum.add(of_others(ways.chip, sum));
+    out.later = slowest(ways, sum);
     return out;
   }
 
@@ -264,8 +271,11 @@ class Loads {
       if (s.read->before_epoch && is_upper(d)) channel(d).upper_before += moved;
       const auto& route = connect(core.chip, s.noc_in, d.port, core.noc, {moved, s.read->before_epoch ? moved : 0});
       const double each = static_cast<double>(block * passes * bytes(s));
+      const auto at = static_cast<std::int32_t>(&core - blob_.cores.data());
+      const std::int32_t leader = in_step_[static_cast<std::size_t>(at)];
+      if (ways != nullptr) ways->in_step = ways->in_step || leader != at;
       for (const auto& [turn, part] : turns[i]) {
-        Ways& now = ways->turns[in_step_[static_cast<std::size_t>(&core - blob_.cores.data())]][turn];
+        Ways& now = ways->turns[leader][turn];
         for (std::size_t link : route) now.links[link] += part * each;
         now.memory[{d.chip, d.host, d.channel, is_upper(d)}] += part * each;
       }

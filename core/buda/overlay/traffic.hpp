@@ -40,7 +40,8 @@ struct WayBytes {
 };
 // Cores read the buffers of a queue in turn. Those that keep step read the same part of the queue at the same time, so that what is the
 // busiest counts for each part alone, and the parts are added up. Cores with nothing between them drift apart, and what they share is
-// evenly loaded. All keep step with the first input of an epoch; later those do that a multicast has among its receivers.
+// evenly loaded. Those keep step that a multicast has among its receivers, and with the first input of an epoch all of an op of which some
+// do.
 struct EdgeLoad {
   std::string op;
   std::int32_t operand = 0;

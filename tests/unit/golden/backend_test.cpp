@@ -146,8 +146,8 @@ TEST_F(BackendTest, EntriesPassUntransformed) {
   EXPECT_THAT(error_of(backend_->push_entries("q_x", batch(1))), HasSubstr("RT011"));
   EXPECT_THAT(error_of(backend_->push_entries("q_x", *Tensor::zeros(DType::f32, Shape{3, 1, 32, 32}))),
               HasSubstr("RT053: 3 entries are pushed into queue 'q_x', which has 2"));
-  EXPECT_THAT(error_of(backend_->push_entries("q_w", runtime::test::tile(3))), HasSubstr("RT054: the image has no queue 'q_w'"));
-  EXPECT_THAT(error_of(backend_->read("q_x", 0, 1)), HasSubstr("RT054: the image has no ram 'q_x'"));
+  EXPECT_THAT(error_of(backend_->push_entries("q_w", runtime::test::tile(3))), HasSubstr("RT054: 'q_w' is a ram, not a queue"));
+  EXPECT_THAT(error_of(backend_->read("q_x", 0, 1)), HasSubstr("RT054: 'q_x' is a queue, not a ram"));
 }
 
 TEST_F(BackendTest, WhatWaitsInVainSaysForWhatAndWhatHelps) {

@@ -60,8 +60,8 @@ N next  P previous  E epoch  F full names  arrows scroll  H help  Q quit
 TEST(PerfAnalyzerScreens, EpochOnASmallScreen) {
   EXPECT_EQ(screen(after("nn"), kSmall), R"(perf-analyzer: epoch analysis
 epoch 1 of 3: fwd_1
-200 cycles, 10000000 inputs/s, util
-31.2 %
+200 cycles, 10000000 inputs/s, util 31.2
+%
 to gain: --microbatch 16 predicts 99
 op                grid  est  kernel
 ...ery.long.name   2x1  140     150
@@ -89,8 +89,8 @@ TEST(PerfAnalyzerScreens, ArrowsScrollTheColumnsBesideTheName) {
   for (int i = 0; i < 3; ++i) view = after(view, Kind::right, kSmall);
   EXPECT_EQ(screen(view, kSmall), R"(perf-analyzer: epoch analysis
 epoch 1 of 3: fwd_1
-200 cycles, 10000000 inputs/s, util
-31.2 %
+200 cycles, 10000000 inputs/s, util 31.2
+%
 to gain: --microbatch 16 predicts 99
 op                bw_kernel
 ...ery.long.name        200

@@ -53,7 +53,7 @@ TEST(ReportifyModules, AFolderWithoutReportsSaysWhatLeavesThem) {
   const auto modules = find_modules(fs, "r");
   ASSERT_FALSE(modules.ok());
   EXPECT_EQ(modules.failure().diagnostics().front().code, "RY001");
-  EXPECT_THAT(modules.failure().diagnostics().front().hint, HasSubstr("--dump-dir"));
+  EXPECT_THAT(modules.failure().diagnostics().front().hint, HasSubstr("--reports"));
   EXPECT_EQ(find_modules(fs, "none").failure().diagnostics().front().code, "RY001");
 }
 
