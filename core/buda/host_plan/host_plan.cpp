@@ -3,6 +3,8 @@
 
 #include <buda/io/json.hpp>
 
+#include <algorithm>
+
 namespace buda::host_plan {
 
 HostPlan::HostPlan() = default;
