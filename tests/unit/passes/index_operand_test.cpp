@@ -114,6 +114,17 @@ TEST_F(Indices, OfDifferentSizesAreLegalForAll) {
   EXPECT_EQ(graph::value_range_of(graph.node(i.node)), "-7:6");
 }
 
+TEST_F(Indices, JoinsOfJoinsAreLookedAtOnce) {
+  Builder b("g");
+  const ValueRef x = b.input("x", Shape{7, 5}, DType::f32), i = b.input("i", Shape{1, 1}, DType::i64);
+  ValueRef all = i;
+  for (int join = 0; join < 20; ++join) all = b.op("concatenate", {all, all}, {{"dim", std::int64_t{0}}});
+  b.output("y", b.op("gather", {x, all}, {{"dim", std::int64_t{0}}}));
+  Graph graph = finished(b);
+  ASSERT_TRUE(bound_indices(graph));
+  EXPECT_EQ(graph::value_range_of(graph.node(i.node)), "-7:6");
+}
+
 TEST_F(Indices, LengthsAreBounded) {
   Builder b("g");
   const ValueRef x = b.input("x", Shape{7, 2, 5}, DType::f32), i = b.input("i", Shape{2}, DType::i64);

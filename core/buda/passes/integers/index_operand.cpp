@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -106,18 +107,26 @@ class Bounds {
   }
 
  private:
-  void trace(const Node& reader, ValueRef value, const IntegerRange& legal) {
-    Node& n = graph_.node(value.node);
-    if (is_float(graph_.type(value)->dtype)) return;
-    if (const Tensor* known = value_of(graph_, value)) {
-      const IntegerRange range = range_of_integers(*known);
-      if (known->size() > 0 && !range.inside(legal))
-        failure_.add(outside(reader, range.most > legal.most ? range.most : range.least, legal));
-      return;
+  // Each value once: joins of joins have more paths than nodes.
+  void trace(const Node& reader, ValueRef index, const IntegerRange& legal) {
+    std::set<ValueRef> seen{index};
+    std::vector<ValueRef> pending{index};
+    while (!pending.empty()) {
+      const ValueRef value = pending.back();
+      pending.pop_back();
+      Node& n = graph_.node(value.node);
+      if (is_float(graph_.type(value)->dtype)) continue;
+      if (const Tensor* known = value_of(graph_, value)) {
+        const IntegerRange range = range_of_integers(*known);
+        if (known->size() > 0 && !range.inside(legal))
+          failure_.add(outside(reader, range.most > legal.most ? range.most : range.least, legal));
+      } else if (n.kind() == NodeKind::input) {
+        if (!n.tags.contains(graph::kLoopback)) bound(reader, n, legal);
+      } else if (n.is_op() && is_one_of(kMovements, n.op())) {
+        for (const graph::Edge& from : n.inputs())
+          if (seen.insert(from.source).second) pending.push_back(from.source);
+      }
     }
-    if (n.kind() == NodeKind::input && !n.tags.contains(graph::kLoopback)) return bound(reader, n, legal);
-    if (n.is_op() && is_one_of(kMovements, n.op()))
-      for (const graph::Edge& from : n.inputs()) trace(reader, from.source, legal);
   }
 
   void bound(const Node& reader, Node& input, const IntegerRange& legal) {
