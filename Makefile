@@ -31,7 +31,7 @@ help:
 	@echo "make lint     clang-tidy, layering laws, headers     make install install to PREFIX (/usr/local)"
 	@echo "make tidy     clang-tidy's quick checks on what differs from origin/main or the last commit"
 	@echo "make conformance-real  judge real models by other implementations; MODELS='mlsd|silero'   these only"
-	@echo "make conformance-random  judge 5,000 random graphs of integers and 5,000 with NaN and infinities"
+	@echo "make conformance-random  judge 5,000 random graphs of integers, 5,000 at the borders of integers and 5,000 with NaN and infinities"
 	@echo "make kill     kill tools and runs with SIGKILL at random moments; KILLS=100   so often"
 	@echo "make robust   hostile plugins, cut files, little memory, failing compiles, attacks on servers (some minutes)"
 	@echo "make wheel    the Python module for pip, in dist"
@@ -147,6 +147,7 @@ conformance-random: toolchain
 	cmake --build $(BUILD) -j $(JOBS) --target random_conformance
 	@status=0; \
 	$(RANDOM_GRAPHS) --suite integers --seeds 0:5000 || status=1; \
+	$(RANDOM_GRAPHS) --suite borders --seeds 0:5000 || status=1; \
 	$(RANDOM_GRAPHS) --suite special --seeds 0:5000 || status=1; \
 	$(RANDOM_GRAPHS) --suite integers --seeds 0:500 --device n150 --target tensix --set cache=$(BUILD)/random-kernels || status=1; \
 	exit $$status

@@ -22,8 +22,8 @@ void declare(cli::OptionSet& set, Options& o) {
   set.path("settings", o.settings, "FILE", "write the options in effect to FILE, as tti-pack --settings reads them");
   set.path(
       "misfits", o.misfits, "FILE",
-      "where only ops that pick rows have no room on the device, write their names and the reasons to FILE in place of the netlist, and "
-      "end without error: the driver then takes them to the host");
+      "where ops have no room on the device, write their names, the reasons and where they stem from to FILE in place of the netlist, and "
+      "end without error: the driver then takes to the host what it can run as well");
   cli::declare_device(set, o.device, "device to place for: a name of share/buda/devices or a descriptor file");
   compiler::declare(set, o);
 }

@@ -18,7 +18,7 @@ struct Options : compiler::BalancerOptions {
   std::string overrides;      // the plan as options; empty: none
   std::string device = "n150";
   std::string settings;  // empty: not asked for
-  std::string misfits;   // selections without room; empty: they are errors
+  std::string misfits;   // of ops without room; empty: they are errors
 };
 
 BUDA_EXPORT cli::ToolSpec tool(Options& options);

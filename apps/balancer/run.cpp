@@ -4,10 +4,11 @@
 #include "apps/balancer/output.hpp"
 
 #include <buda/balance/emit/report_summary.hpp>
-#include <buda/compiler/hosted_selections.hpp>
+#include <buda/compiler/hosted_ops.hpp>
 #include <buda/compiler/place.hpp>
 #include <buda/compiler/settings.hpp>
 #include <buda/device/load.hpp>
+#include <buda/graph/graph.hpp>
 #include <buda/graph/graph_file.hpp>
 #include <buda/netlist/check/check.hpp>
 #include <buda/netlist/text/parse.hpp>
@@ -66,13 +67,15 @@ Result<void> run(const Options& o, cli::ToolHost& host) {
   host.progress("reading the graph", 0, 0);
   BUDA_ASSIGN(auto graph, graph::read_graph(host.fs(), o.graph));
   compiler::BalancerOptions options = o;
-  options.hosts_selections = !o.misfits.empty();
-  auto tried = compiler::place(std::move(graph), device, options, {host.plugins, host.plugin_options}, host);
-  if (!tried) {
-    const auto misfits = compiler::selections_without_room(tried.failure());
-    if (!misfits || o.misfits.empty()) return std::move(tried).failure();
-    return host.fs().write(o.misfits, compiler::selections_text(*misfits), host.write_mode);
+  options.hosts_misfits = !o.misfits.empty();
+  auto tried = compiler::place(graph, device, options, {host.plugins, host.plugin_options}, host);
+  if (!tried && options.hosts_misfits) {
+    if (const auto misfits = compiler::misfits_of(tried.failure()))
+      return host.fs().write(o.misfits, compiler::misfits_text(*misfits), host.write_mode);
+    options.hosts_misfits = false;  // what would help is told then
+    tried = compiler::place(std::move(graph), device, options, {host.plugins, host.plugin_options}, host);
   }
+  if (!tried) return std::move(tried).failure();
   const compiler::Placed placed = *std::move(tried);
   for (const auto& line : balance::report_table(placed.balanced.report)) host.log(1, line);
   host.progress("writing", 0, 0);

@@ -8,8 +8,10 @@
 #include <buda/cli/depfile.hpp>
 #include <buda/cli/product_name.hpp>
 #include <buda/cli/timeline.hpp>
-#include <buda/compiler/hosted_selections.hpp>
+#include <buda/compiler/hosted_ops.hpp>
 #include <buda/compiler/settings.hpp>
+#include <buda/graph/graph.hpp>
+#include <buda/graph/graph_file.hpp>
 #include <buda/io/json.hpp>
 #include <buda/io/process.hpp>
 
@@ -82,8 +84,8 @@ Result<void> Compilation::run() {
   return success();
 }
 
-// Selections of rows for which the device has no room go to the host: the optimizer runs again with their names. Where that does not help,
-// the model is refused as it was.
+// Ops for which the device has no room go to the host if it can run them as well: the optimizer runs again with their names. Where that
+// does not help, the model is refused as it was.
 Result<void> Compilation::run_balancer(const StageCommand& optimizer, const StageCommand& balancer, const std::string& number) {
   BUDA_ASSIGN(const auto settings, compiler::read_settings(*stage_files_, files_.optimizer_settings));
   const auto fallback = settings.find("optimizer.enable-cpu-fallback");
@@ -103,16 +105,18 @@ Result<void> Compilation::run_balancer(const StageCommand& optimizer, const Stag
       return placed;
     }
     BUDA_ASSIGN(const auto text, stage_files_->read(files_.misfits));
-    BUDA_ASSIGN(const auto selections, compiler::parse_selections(text.view(), files_.misfits));
+    BUDA_ASSIGN(const auto misfits, compiler::parse_misfits(text.view(), files_.misfits));
+    BUDA_ASSIGN(const auto model, graph::read_graph(*stage_files_, files_.graph));
+    const auto hosted = compiler::hosted_ops(misfits, model);
     const std::size_t known = named.cpu_fallback_nodes.size();
-    if (!compiler::name_for_host(named, selections)) break;
-    for (std::size_t i = known; i < named.cpu_fallback_nodes.size(); ++i) {
-      const std::string& op = named.cpu_fallback_nodes[i];
-      again.argv.insert(again.argv.end(), {"--cpu-fallback-nodes", op});
-      told.push_back(compiler::told_of_host(op, selections.at(op)));
-    }
+    const std::vector<Diagnostic> more = hosted ? compiler::name_for_host(named, *hosted) : std::vector<Diagnostic>{};
+    if (more.empty()) break;
+    told.insert(told.end(), more.begin(), more.end());
+    for (std::size_t i = known; i < named.cpu_fallback_nodes.size(); ++i)
+      again.argv.insert(again.argv.end(), {"--cpu-fallback-nodes", named.cpu_fallback_nodes[i]});
     BUDA_TRY(run_stage(again, "again"));
   }
+  if (told.empty()) return run_stage(balancer, number);
   StageCommand as_it_was = optimizer;
   as_it_was.argv.push_back("-q");
   BUDA_TRY(run_stage(as_it_was, "again"));

@@ -43,7 +43,7 @@ struct BalancerOptions {
   std::int64_t effort = 1;
   bool interactive_placer = true;
   balance::SelfCut self_cut = balance::SelfCut::none;
-  bool hosts_selections = false;                    // BalanceOptions::hosts_selections; no option of its own
+  bool hosts_misfits = false;                       // BalanceOptions::hosts_misfits; no option of its own
   std::map<std::string, std::string> op_overrides;  // "fc1.grid" -> "[2,2]"
   std::map<std::string, std::string> queues;        // "x.dram" -> "[0,3]"
 };

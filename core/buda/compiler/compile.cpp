@@ -5,7 +5,7 @@
 #include <buda/compiler/accuracy/raise_accuracy.hpp>
 #include <buda/compiler/compiled_model.hpp>
 #include <buda/compiler/epoch_products.hpp>
-#include <buda/compiler/hosted_selections.hpp>
+#include <buda/compiler/hosted_ops.hpp>
 #include <buda/compiler/import.hpp>
 #include <buda/compiler/model_name.hpp>
 #include <buda/compiler/optimize.hpp>
@@ -15,8 +15,8 @@
 #include <buda/device/cluster.hpp>
 #include <buda/device/label.hpp>
 #include <buda/device/load.hpp>
-#include <buda/diag/sink.hpp>
 #include <buda/graph/renumber.hpp>
+#include <buda/io/quiet_host.hpp>
 #include <buda/runtime/model_image.hpp>
 
 #include <functional>
@@ -51,34 +51,33 @@ struct Placing {
   const std::function<Result<void>()>& proceed;
 };
 
-// As the driver does it: what picks rows and has no room on the device goes to the host, and is named in `optimizer`.
+// As the driver does it: what has no room on the device, and what the host can do as well, goes there, and is named in `optimizer`.
 Result<compiler::Placed> optimize_and_place(const graph::Graph& model, const Placing& how, compiler::OptimizerOptions& optimizer,
                                             Host& host) {
   compiler::BalancerOptions balancer = how.balancer;
-  balancer.hosts_selections = optimizer.cpu_fallback;
+  balancer.hosts_misfits = optimizer.cpu_fallback;
   const compiler::OptimizerOptions asked = optimizer;
   std::vector<Diagnostic> told;
-  CollectingSink unheard;
-  Host quiet(host.fs(), unheard);
+  QuietHost quiet(host);
   for (Host* heard = &host;; heard = &quiet) {
     graph::Graph graph = model;
     BUDA_TRY(compiler::optimize(graph, how.device, optimizer, how.plugins, *heard, how.control));
     BUDA_TRY(how.proceed());
     auto placed = compiler::place(graph::renumbered(graph), how.device, balancer, how.plugins, host);
     BUDA_TRY(how.proceed());
-    const auto misfits = placed ? std::nullopt : compiler::selections_without_room(placed.failure());
-    if (!misfits || !balancer.hosts_selections) {
+    if (placed || !balancer.hosts_misfits) {
       for (const Diagnostic& d : told) host.report(d);
       return placed;
     }
-    if (compiler::name_for_host(optimizer, *misfits)) {
-      for (const auto& [op, why] : *misfits) told.push_back(compiler::told_of_host(op, why));
-    } else {
-      // It does not help: the model is refused as it was.
-      optimizer = asked;
-      balancer.hosts_selections = false;
-      told.clear();
-    }
+    const auto misfits = compiler::misfits_of(placed.failure());
+    const auto hosted = misfits ? compiler::hosted_ops(*misfits, model) : std::nullopt;
+    const auto named = hosted ? compiler::name_for_host(optimizer, *hosted) : std::vector<Diagnostic>{};
+    told.insert(told.end(), named.begin(), named.end());
+    if (!named.empty()) continue;
+    // The host does not help: the model is refused as it was, with what would.
+    optimizer = asked;
+    balancer.hosts_misfits = false;
+    told.clear();
   }
 }
 

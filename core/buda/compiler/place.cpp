@@ -8,6 +8,7 @@
 #include <buda/balance/problem/from_netlist.hpp>
 #include <buda/balance/queues/queue_places.hpp>
 #include <buda/base/text.hpp>
+#include <buda/compiler/hosted_ops.hpp>
 #include <buda/compiler/optimize.hpp>
 #include <buda/compiler/option_values.hpp>
 #include <buda/compiler/product_check.hpp>
@@ -43,7 +44,7 @@ Result<balance::BalanceOptions> balance_options(const BalancerOptions& o, const 
   out.schedule = o.scheduler;
   out.batches = static_cast<std::int32_t>(o.microbatch);
   out.forked_inputs = o.forked_dram_inputs;
-  out.hosts_selections = o.hosts_selections;
+  out.hosts_misfits = o.hosts_misfits;
   out.wide_sums = o.wide_sums;
   out.dynamic_queues = !o.static_queues;
   out.effort = o.interactive_placer ? static_cast<std::int32_t>(o.effort) : 0;
@@ -169,7 +170,10 @@ Result<Placed> place(graph::Graph graph, const device::DeviceDescriptor& device,
   Placed out;
   BUDA_ASSIGN(out.segments, balance::split_segments(std::move(graph)));
   if (out.segments.device) {
-    BUDA_ASSIGN(out.balanced, balance::balance(std::move(*out.segments.device), device, *policy.policy, policy.name, options, host));
+    const OriginsOfNodes origins = o.hosts_misfits ? origins_of_nodes(*out.segments.device) : OriginsOfNodes{};
+    auto balanced = balance::balance(std::move(*out.segments.device), device, *policy.policy, policy.name, options, host);
+    if (!balanced) return with_origins(std::move(balanced).failure(), origins);
+    out.balanced = *std::move(balanced);
     balance::name_layers(out.balanced.graph, out.balanced.report);
   } else {
     out.balanced = nothing_placed(model, device, policy.name);

@@ -13,7 +13,7 @@
 
 namespace buda::trial {
 
-enum class Suite : std::uint8_t { integers, special };
+enum class Suite : std::uint8_t { integers, borders, special };
 
 struct Difference {
   Port port;

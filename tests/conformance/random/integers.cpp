@@ -39,8 +39,10 @@ Recipe integer_recipe(std::uint64_t seed) {
   constexpr int kMaxTrials = 40;
   const std::size_t wanted = 1 + g.pick(g.chance(50) ? 3 : 8);
   for (int i = 0; i < kMaxTrials && g.ops() < wanted; ++i) step(pool);
-  // Floats are compared by other rules, so what is left of them becomes integers.
-  Recipe recipe = g.finish();
+  return of_integers_only(g.finish());
+}
+
+Recipe of_integers_only(Recipe recipe) {
   bool floats = false;
   for (const Port& p : recipe.outputs) floats = floats || is_float(recipe.value(p).dtype());
   if (!floats) return recipe;

@@ -4,6 +4,7 @@
 #include <buda/base/text.hpp>
 #include <buda/device/load.hpp>
 
+#include "borders.hpp"
 #include "integers.hpp"
 #include "ranges.hpp"
 #include "reduce.hpp"
@@ -50,7 +51,10 @@ std::string place_of(const Recipe& recipe, const Compiled& model, std::size_t st
 
 }  // namespace
 
-Recipe recipe_of(Suite suite, std::uint64_t seed) { return suite == Suite::integers ? integer_recipe(seed) : special_recipe(seed); }
+Recipe recipe_of(Suite suite, std::uint64_t seed) {
+  if (suite == Suite::borders) return border_recipe(seed);
+  return suite == Suite::integers ? integer_recipe(seed) : special_recipe(seed);
+}
 
 Result<Judge> Judge::make(JudgeOptions options, Toolchain& toolchain) {
   Judge out(std::move(options), toolchain);
@@ -83,7 +87,7 @@ Judge::Outcome Judge::outcome(const Recipe& recipe, const Compiled& model, const
   if (options_.disturbed)
     for (auto& [name, tensor] : out.outputs) tensor = disturbed(tensor);
   if (auto d = first_difference(recipe, out.outputs, options_.suite)) {
-    out.what = options_.suite == Suite::integers && d->what != "index out of range" ? "differs" : d->what;
+    out.what = options_.suite != Suite::special && d->what != "index out of range" ? "differs" : d->what;
     out.message = d->message;
     out.port = d->port;
   }

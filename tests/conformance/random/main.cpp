@@ -23,7 +23,7 @@ using namespace buda::trial;
 
 constexpr const char* kUsage =
     "random_conformance [options]\n"
-    "  --suite integers|special   which graphs; integers\n"
+    "  --suite integers|borders|special   which graphs; integers\n"
     "  --seeds A:B                from A up to but not including B; 0:100\n"
     "  --device NAME,…            n150,e150\n"
     "  --mode MODE,…              of target golden: exact,bits\n"
@@ -67,8 +67,8 @@ std::vector<std::string> list_of(const std::string& text) {
 
 // False where the option is unknown.
 bool set_option(Settings& s, const std::string& name, const std::string& value) {
-  if (name == "--suite" && (value == "integers" || value == "special")) {
-    s.judge.suite = value == "special" ? Suite::special : Suite::integers;
+  if (name == "--suite" && (value == "integers" || value == "borders" || value == "special")) {
+    s.judge.suite = value == "special" ? Suite::special : value == "borders" ? Suite::borders : Suite::integers;
   } else if (name == "--seeds" && value.find(':') != std::string::npos) {
     s.first = std::strtoull(value.c_str(), nullptr, 10);
     s.last = std::strtoull(value.c_str() + value.find(':') + 1, nullptr, 10);

@@ -3,6 +3,7 @@
 
 #include <buda/compiler/compile.hpp>
 #include <buda/graph/graph_file.hpp>
+#include <buda/graph/input_range.hpp>
 #include <buda/image/image.hpp>
 #include <buda/io/memory_file_system.hpp>
 
@@ -79,6 +80,39 @@ TEST_F(Compile, ReportsWhatAStageFinds) {
   EXPECT_EQ(image.failure().diagnostics().front().code, "IP001");
   options_.device = "n15";
   EXPECT_FALSE(compile(model()));
+}
+
+class WithoutRoom : public Compile {
+ protected:
+  std::vector<Diagnostic> hosted() const {
+    std::vector<Diagnostic> out;
+    for (const Diagnostic& d : sink_.diagnostics())
+      if (d.code == "CO010") out.push_back(d);
+    return out;
+  }
+
+  static plugin::ModelSource source(ops::Builder& b) {
+    auto graph = b.finish();
+    EXPECT_TRUE(graph);
+    return {"large.graph.json", io::Bytes(graph::graph_text(*graph))};
+  }
+};
+
+// What the second optimization reads (the pipeline, the device) is what the first one read.
+TEST_F(WithoutRoom, TheHostRunsOpsOfIntegers) {
+  ops::Builder b("integers");
+  const auto index = b.input("index", Shape{2, 3}, DType::i64);
+  b.node(index).tags[graph::kValueRange] = "-2053:2052";
+  const auto values = b.constant(Shape{2}, std::vector<std::int64_t>{0, 1});
+  b.output("y", b.named("hot").op("one_hot", {index, values}, {{"depth", std::int64_t{2053}}, {"dim", std::int64_t{0}}}));
+  const plugin::ModelSource model = source(b);
+  auto image = compile(model);
+  ASSERT_TRUE(image) << message(image.failure());
+  ASSERT_EQ(hosted().size(), 1u);
+  EXPECT_EQ(hosted().front().node, "hot");
+  EXPECT_NE(hosted().front().message.find("'hot' (one_hot) is of integers, and runs on the host: "), std::string::npos);
+  options_.optimizer.cpu_fallback = false;
+  EXPECT_FALSE(compile(model)) << "refused without a host";
 }
 
 }  // namespace

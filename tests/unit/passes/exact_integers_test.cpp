@@ -3,6 +3,7 @@
 
 #include <buda/graph/placement.hpp>
 #include <buda/passes/integers/digit_parts.hpp>
+#include <buda/passes/integers/exact_limits.hpp>
 #include <buda/passes/integers/integer_range.hpp>
 
 namespace buda::passes {
@@ -251,6 +252,78 @@ INSTANTIATE_TEST_SUITE_P(
         IntegerCase{"cumsum", {{17, 3}}, DType::i16, {-32768, 32767}, {}, {{"dim", std::int64_t{0}}, {"reverse", true}}},
         IntegerCase{"cumsum", {{17, 3}}, DType::u8, {0, 255}, {}, {{"dim", std::int64_t{0}}, {"reverse", true}, {"exclusive", true}}},
         IntegerCase{"reduce_sum", {{3, 41}}, DType::i32, kIds, {}, {{"dims", Dims{1}}}, false}));
+
+// Dividends next to multiples of divisors at the borders of digits and operands, where a wrong estimate of the quotient shows.
+struct DivisionCase {
+  std::string op;
+  IntegerRange dividends, divisors;
+};
+
+std::vector<DivisionCase> divisions(const device::DeviceDescriptor& device) {
+  const ExactLimits limits = exact_limits(device);
+  const std::int64_t whole = limits.whole(), base = limits.base;
+  const std::int64_t tops[] = {limits.operand, limits.held(), base * base - 1, base * base, base * (limits.operand - 1), whole - 1, whole};
+  const std::int64_t sizes[] = {
+      1,        2, base - 1, base, base + 1, limits.held() / 2, limits.held() / 2 + 1, limits.operand, limits.held(), 302, whole / base - 1,
+      whole / 2};
+  std::vector<DivisionCase> out;
+  for (const std::int64_t top : tops)
+    for (const std::int64_t size : sizes)
+      for (const bool is_signed : {false, true})
+        out.push_back({out.size() % 3 == 0   ? "divide"
+                       : out.size() % 3 == 1 ? "modulo"
+                                             : "remainder",
+                       {is_signed ? -top : 0, top},
+                       {is_signed  ? -size
+                        : size > 1 ? 1
+                                   : 0,
+                        size}});
+  return out;
+}
+
+// For each divisor, and its neighbours, all multiples up to a few hundred, and their neighbours.
+std::pair<Tensor, Tensor> operands_of(const DivisionCase& c) {
+  constexpr std::int64_t kMultiples = 150;
+  std::vector<std::int64_t> dividends, divisors;
+  for (const std::int64_t size : {c.divisors.least, c.divisors.least + 1, c.divisors.most - 1, c.divisors.most, c.divisors.most / 3,
+                                  std::int64_t{65}, std::int64_t{130}}) {
+    const std::int64_t divisor = std::clamp(size, c.divisors.least, c.divisors.most);
+    const std::int64_t last = divisor == 0 ? 0 : c.dividends.most / divisor, step = std::max<std::int64_t>(std::abs(last) / kMultiples, 1);
+    for (std::int64_t k = 0; k <= kMultiples; ++k)
+      for (const std::int64_t next : {-1, 0, 1}) {
+        const std::int64_t quotient = (last < 0 ? -1 : 1) * k * step, dividend = quotient * divisor + next;
+        dividends.push_back(std::clamp(k % 2 == 0 ? dividend : -dividend, c.dividends.least, c.dividends.most));
+        divisors.push_back(divisor);
+      }
+  }
+  const Shape shape{static_cast<std::int64_t>(dividends.size())};
+  return {Tensor(shape, std::move(dividends)), Tensor(shape, std::move(divisors))};
+}
+
+TEST(ExactIntegers, DivideNextToMultiples) {
+  for (const bool wide : {true, false}) {
+    Bench bench;
+    bench.device = wide ? wormhole_like() : grayskull_like();
+    std::size_t on_device = 0;
+    for (const DivisionCase& c : divisions(bench.device)) {
+      const auto [dividends, divisors] = operands_of(c);
+      Builder b("g");
+      const ValueRef x = b.input("x", dividends.shape(), DType::i64);
+      const ValueRef y = b.input("y", divisors.shape(), DType::i64);
+      b.node(x).tags[kValueRange] = cat(c.dividends.least, ':', c.dividends.most);
+      b.node(y).tags[kValueRange] = cat(c.divisors.least, ':', c.divisors.most);
+      b.output("z", called(b, "z", b.op(c.op, {x, y})));
+      Graph graph = finished(b);
+      const NamedTensors inputs{{"x", dividends}, {"y", divisors}};
+      const NamedTensors before = evaluated(graph, inputs);
+      bench.run(kExactIntegers, graph);
+      on_device += is_computed_on_host(graph) ? 0 : 1;
+      ASSERT_EQ(evaluated(graph, inputs), before)
+          << c.op << ' ' << c.dividends.text() << " by " << c.divisors.text() << (wide ? " wide" : " narrow");
+    }
+    EXPECT_GT(on_device, 90u) << wide;
+  }
+}
 
 // x as a float, its rounding, and that as an integer; `added` before it is rounded.
 Graph rounded_integers(double added) {

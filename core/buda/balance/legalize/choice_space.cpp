@@ -194,9 +194,7 @@ Result<void> check_models(const graph::Graph* graph, const ChoiceSpace& space, c
   }
   explain_overrides(problem, space, illegal, can_build, failure);
   std::vector<std::string> hints(misfits.size());
-  const bool go_to_host = asked.hosts_selections && failure.empty() &&
-                          std::all_of(misfits.begin(), misfits.end(), [&](OpId op) { return problem.op(op).selection != nullptr; });
-  if (graph != nullptr && asked.explains && !go_to_host)
+  if (graph != nullptr && asked.explains && !asked.hosts_misfits)
     hints = remedies(*graph, problem, misfits, options, trial_of(problem, asked, can_build, host), host);
   for (std::size_t i = 0; i < misfits.size(); ++i) {
     Diagnostic d = no_legal_model(problem, problem.op(misfits[i]), space.models[misfits[i].index()], std::move(hints[i]));

@@ -19,8 +19,8 @@ struct SpaceOptions {
   ModelOptions models;
   std::map<std::string, std::string> overrides;  // BalanceOptions::overrides
   SelfCut self_cut = SelfCut::none;
-  bool hosts_selections = false;  // BalanceOptions::hosts_selections
-  bool explains = true;           // tries what would help ops without models
+  bool hosts_misfits = false;  // BalanceOptions::hosts_misfits
+  bool explains = true;        // tries what would help ops without models
 };
 
 // Models of all ops; ops without any are reported together. The space holds the problem with what overrides say of buffers, queues

@@ -19,9 +19,9 @@ struct BalanceOptions {
   std::optional<SchedulePolicy> schedule = {};  // nothing: breadth first; with an effort of 2 or more, the order with the faster plan
   QueueOptions queues;
   bool forked_inputs = false;  // ops of an epoch share equal reads of DRAM
-  // The caller takes selections of rows for which there is no room to the host: they are marked as kPicksRows, and what would help them is
+  // The caller takes ops without room to the host where it can: selections of rows are marked as kPicksRows, and what would help any op is
   // not looked for.
-  bool hosts_selections = false;
+  bool hosts_misfits = false;
   bool wide_sums = true;       // sums in Float32 where that costs nothing (sums/wider_sums.hpp)
   bool dynamic_queues = true;  // Problem::dynamic_queues
   SelfCut self_cut = SelfCut::none;

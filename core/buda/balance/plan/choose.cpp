@@ -76,7 +76,7 @@ Result<ChoiceSpace> space_of(const graph::Graph* graph, Problem problem, const P
   };
   context.host.progress("enumerating implementations", 0, 0);
   BUDA_ASSIGN(ChoiceSpace space,
-              make_space(graph, std::move(problem), {models, settings.overrides, settings.self_cut, settings.hosts_selections}, can_build,
+              make_space(graph, std::move(problem), {models, settings.overrides, settings.self_cut, settings.hosts_misfits}, can_build,
                          context.host));
   space.effort = settings.effort;
   return space;

@@ -2,7 +2,6 @@
 #include <buda/balance/plan/hints.hpp>
 
 #include <buda/balance/legalize/restrictions.hpp>
-#include <buda/balance/problem/node_error.hpp>
 #include <buda/base/text.hpp>
 
 #include <algorithm>
@@ -50,7 +49,7 @@ Failure with_hint_at_restrictions(Failure failure, const Settings& options, cons
 }  // namespace
 
 Failure with_hints(Failure failure, const Settings& settings, const SettingsTrial& fits) {
-  if (settings.hosts_selections && only_pick_rows(failure)) return failure;
+  if (settings.hosts_misfits) return failure;
   return with_hint_at_restrictions(with_hint_at_batches(std::move(failure), settings, fits), settings, fits);
 }
 

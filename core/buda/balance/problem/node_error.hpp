@@ -2,7 +2,6 @@
 #pragma once
 
 #include <buda/diag/diagnostic.hpp>
-#include <buda/diag/result.hpp>
 #include <buda/graph/fwd.hpp>
 
 #include <string>
@@ -18,8 +17,5 @@ Diagnostic no_fit(std::string code, const graph::Node& node, const std::string& 
 
 // In Diagnostic::data of an op that only picks rows and has no room: the host can run it.
 inline constexpr std::string_view kPicksRows = "picks_rows";
-
-// Whether there is nothing but such ops.
-bool only_pick_rows(const Failure& failure);
 
 }  // namespace buda::balance

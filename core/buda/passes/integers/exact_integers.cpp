@@ -79,13 +79,6 @@ bool has_row_without_room(const Graph& graph, const Node& n) {
          std::any_of(n.inputs().begin(), n.inputs().end(), [&](const graph::Edge& e) { return lacks_room(*graph.type(e.source)); });
 }
 
-// Ops whose integers are those of quantised models, which have passes and options of their own.
-bool is_quantised(const Node& n) {
-  static constexpr std::string_view kOps[] = {"quantize",    "dequantize", "requantize", "round_float8",
-                                              "int8_matmul", "to_int8",    "from_int8",  "int8_conv2d"};
-  return std::find(std::begin(kOps), std::end(kOps), n.op()) != std::end(kOps);
-}
-
 // The input of the model that an operand is, where it only is moved or converted on the way.
 const Node* source_input(const Graph& graph, NodeId id) {
   for (const Node* n = &graph.node(id);; n = &graph.node(n->inputs()[0].source.node)) {

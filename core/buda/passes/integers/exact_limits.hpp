@@ -17,6 +17,9 @@ struct ExactLimits {
   std::int64_t operand = 0;  // of sums, differences and comparisons, and of the one operand of a product that has more bits
   std::int64_t factor = 0;   // of any operand of a product, and so of what is moved by one
   std::int64_t result = 0;   // of what is computed, if only the host or floating-point ops read it
+  // Of the largest product of two operands that are added up with others: the exponents of both together. The products of a group are
+  // aligned to the largest one, of which 11 bits take part.
+  int exponent = 0;
   // Larger integers are kept as high * base + low (digits.hpp). A power of two.
   std::int64_t base = 0;
   // The next number beyond the largest is one bit at a place further up: it is held, moved and multiplied like an operand or a factor.

@@ -17,7 +17,6 @@ enum class Bits { all, any, one };  // 1 where both, any, or one of two is
 ValueRef of_bits(NumberBuilder& n, ValueRef a, ValueRef b, int bits, Bits wanted) {
   ops::Builder& g = n.builder();
   DigitBuilder& d = n.digit_builder();
-  const ValueRef sum = g.add(a, b);
   ValueRef both, rests[] = {a, b};
   for (int i = bits - 1; i >= 0; --i) {
     const ValueRef place = d.number(std::int64_t{1} << i);
@@ -32,10 +31,16 @@ ValueRef of_bits(NumberBuilder& n, ValueRef a, ValueRef b, int bits, Bits wanted
     const ValueRef digit = g.multiply(is_common, place);
     both = both.valid() ? g.add(both, digit) : digit;
   }
-  if (!both.valid()) both = g.multiply(d.number(0), sum);
+  if (!both.valid()) {
+    const ValueRef sum = g.add(a, b);
+    both = g.multiply(d.number(0), sum);
+  }
   if (wanted == Bits::all) return both;
-  const ValueRef any = g.subtract(sum, both);
-  return wanted == Bits::any ? any : g.subtract(any, both);
+  // The sum of the two may have a bit more than an operand has.
+  const ValueRef only_first = g.subtract(a, both);
+  if (wanted == Bits::any) return g.add(only_first, b);
+  const ValueRef only_second = g.subtract(b, both);
+  return g.add(only_first, only_second);
 }
 
 int bits_of(const IntegerRange& range, bool is_signed) {
@@ -66,9 +71,11 @@ Exactness bitwise(IntegerStep& s) {
     auto with_sign = [&](ValueRef value, int width) {
       if (!is_signed) return value;
       const ValueRef is_below = n.reaches(value, std::int64_t{1} << (width - 1));
-      const ValueRef period = n.digit_builder().number(std::int64_t{1} << width);
-      const ValueRef less = n.builder().multiply(is_below, period);
-      return n.builder().subtract(value, less);
+      // Half of the period at a time: the whole may be no operand.
+      const ValueRef half = n.digit_builder().number(std::int64_t{1} << (width - 1));
+      const ValueRef less = n.builder().multiply(is_below, half);
+      const ValueRef rest = n.builder().subtract(value, less);
+      return n.builder().subtract(rest, less);
     };
     if (bits <= base_bits && !x.digits && !y.digits) {
       const ValueRef first = n.modulo(x.single, x.range, std::int64_t{1} << bits);

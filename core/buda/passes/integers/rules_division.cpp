@@ -112,22 +112,42 @@ class Division {
     return {quotient, b_.op("where", {is_it, rest, out.rest})};
   }
 
+  // What a high digit is divided by, where the divisor may be too large to be an operand.
+  struct TopDivisor {
+    ValueRef value;
+    std::int64_t most = 0;
+  };
+  // The divisor itself where it is no larger than a high digit can be, else a number that is larger than those. High digits may be larger
+  // than the base (exact_limits.hpp).
+  TopDivisor divisor_of_top(const Digits& divisor, std::int64_t high_most) {
+    if (high_most < limits_.base) {
+      const ValueRef zero = d_.number(0);
+      const ValueRef is_small = b_.op("equal", {divisor.high, zero});
+      const ValueRef larger = d_.number(limits_.base);
+      return {b_.op("where", {is_small, divisor.low, larger}), limits_.base};
+    }
+    const ValueRef beyond = d_.number(limits_.held() / limits_.base);
+    const ValueRef is_small = b_.op("less", {divisor.high, beyond});
+    const ValueRef value = d_.on_device(divisor, {0, limits_.operand}, DType::i32);
+    const ValueRef larger = d_.number(limits_.operand);
+    return {b_.op("where", {is_small, value, larger}), limits_.operand};
+  }
+
   NumberQuotient of_digits(const Number& dividend, const Number& divisor, const IntegerRange& quotients, const IntegerRange& rests) {
     const Digits a = n_.digits(dividend);
     const std::int64_t base = limits_.base, high_most = dividend.range.most / base, least = std::max<std::int64_t>(divisor.range.least, 1);
     // 2 r + 1 is an operand.
     const bool is_short = 2 * divisor.range.most - 1 <= limits_.operand;
-    ValueRef b = is_short ? n_.operand(divisor) : ValueRef{};
     Digits long_divisor;
-    if (!is_short) {
-      // No high digit is as large as the base, which stands for all that is.
+    TopDivisor top_divisor;
+    if (is_short) {
+      top_divisor = {n_.operand(divisor), divisor.range.most};
+    } else {
       long_divisor = n_.digits(divisor);
-      const ValueRef zero = d_.number(0);
-      const ValueRef is_small = b_.op("equal", {long_divisor.high, zero});
-      const ValueRef most = d_.number(base);
-      b = b_.op("where", {is_small, long_divisor.low, most});
+      top_divisor = divisor_of_top(long_divisor, high_most);
     }
-    const Quotient top = divided(a.high, b, std::min(divisor.range.most, base), high_most / least);
+    const ValueRef b = top_divisor.value;
+    const Quotient top = divided(a.high, b, std::min(divisor.range.most, top_divisor.most), high_most / least);
     ValueRef low = a.low, quotient;
     Number rest = n_.single(top.rest, {0, std::min(high_most, rests.most)});
     for (std::int64_t place = base / 2; place > 0; place /= 2) {
@@ -209,9 +229,10 @@ Number division(NumberBuilder& n, IntegerStep& s, Wanted wanted) {
 bool divides_exactly(const IntegerStep& s) {
   auto is_known = [&](std::size_t i) { return s.can_split(i) && s.range(i).within(s.limits().whole()); };
   if (!s.is_integer_input(0) || !is_known(0) || !is_known(1)) return false;
-  // Of digits twice the rest is a number, too.
-  const std::int64_t size = without_sign(s.range(1)).most;
-  return size <= s.limits().held() || 2 * size <= s.limits().whole();
+  // Of digits twice the rest is a number, too, and a high digit is no larger than an operand that stands for all larger divisors.
+  const std::int64_t size = without_sign(s.range(1)).most, dividend = without_sign(s.range(0)).most;
+  if (size <= s.limits().held() && dividend <= s.limits().held()) return true;
+  return 2 * size <= s.limits().whole() && (2 * size - 1 <= s.limits().operand || dividend / s.limits().base < s.limits().operand);
 }
 
 IntegerRange range_of_division(const IntegerStep& s, Wanted wanted) {

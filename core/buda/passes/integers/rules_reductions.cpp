@@ -4,6 +4,8 @@
 #include <buda/passes/integers/step.hpp>
 
 #include <algorithm>
+#include <bit>
+#include <vector>
 
 namespace buda::passes {
 namespace {
@@ -31,6 +33,17 @@ Exactness in_wide(IntegerStep& s, const IntegerRange& range) {
     for (std::size_t i = 0; i < s.count(); ++i) wide.emplace_back(converted(b, s.in(i), DType::i32));
     const ValueRef y = b.op(op, wide, attrs);
     return converted(b, y, type);
+  });
+}
+
+// Axes that a sum is over, one after the other.
+std::int64_t reduced_axes(const IntegerStep& s) {
+  const Shape& shape = s.type(0).shape;
+  const auto& dims = s.attrs().integers("dims");
+  if (dims.empty()) return std::count_if(shape.begin(), shape.end(), [](std::int64_t size) { return size > 1; });
+  return std::count_if(dims.begin(), dims.end(), [&](std::int64_t d) {
+    const auto axis = shape.axis(d);
+    return axis && shape[*axis] > 1;
   });
 }
 
@@ -95,8 +108,10 @@ Exactness reduced_sum(IntegerStep& s) {
   if (is_float(s.result().dtype)) return Exactness::stays;
   const IntegerRange held = range_of_type(s.result().dtype), range = sum_of(s.range(0), reduced_elements(s));
   const bool is_empty = s.type(0).shape.volume() == 0;
-  if (is_empty || accumulates(s, range, s.is_moved(0)) || !sums_in_digits(s, range))
-    return accumulated(s, s.range(0), reduced_elements(s), s.is_moved(0));
+  // What comes of one axis is an operand of the sum over the next.
+  const bool is_summed = s.is_moved(0) && (reduced_axes(s) < 2 || range.within(s.limits().held()));
+  if (is_empty || accumulates(s, range, is_summed) || !sums_in_digits(s, range))
+    return accumulated(s, s.range(0), reduced_elements(s), is_summed);
   return s.by_number(range.inside(held) ? range : held, [&](NumberBuilder& n) { return summed(n, s); });
 }
 
@@ -140,17 +155,96 @@ Exactness running_sum(IntegerStep& s) {
   return s.by_number(range.inside(held) ? range : held, [&](NumberBuilder& n) { return running(n, s, static_cast<std::int64_t>(*axis)); });
 }
 
+// ---- products of matrices
+//
+// The matrix unit aligns products that it adds up to the largest of a group of eight (ExactLimits::exponent). Where factors have too many
+// bits for that, one of them is cut into parts, which follow each other along the inner axis, each from a multiple of eight on:
+//
+//   x w = [x, x] [w mod 2^k; w - w mod 2^k]
+//
+// All products with one part are multiples of its place.
+
+constexpr std::int64_t kAligned = 8;
+
+int exponent_of(const IntegerRange& range) {
+  return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(without_sign(range).most, 1)))) - 1;
+}
+
+bool aligns(const IntegerStep& s) { return exponent_of(s.range(0)) + exponent_of(s.range(1)) <= s.limits().exponent; }
+
+// Of `bits` bits each, in their places.
+std::vector<ValueRef> parts_of(NumberBuilder& n, ValueRef x, IntegerRange range, int bits) {
+  ops::Builder& b = n.builder();
+  DigitBuilder& d = n.digit_builder();
+  const std::int64_t step = std::int64_t{1} << bits;
+  std::vector<ValueRef> out;
+  auto append = [&](ValueRef part, std::int64_t place) {
+    if (place == 1) return out.push_back(part);
+    const ValueRef weight = d.number(place);
+    out.push_back(b.multiply(part, weight));
+  };
+  std::int64_t place = 1;
+  for (; !range.within(step - 1); place *= step) {
+    // Parts are taken of numbers that are not negative.
+    const std::int64_t offset = (std::max<std::int64_t>(-range.least, 0) + step - 1) / step * step;
+    if (offset > 0) x = b.add(x, d.number(offset));
+    const auto [high, low] = n.parted(x, std::max(range.most + offset, step), step);
+    append(low, place);
+    x = offset > 0 ? b.subtract(high, d.number(offset / step)) : high;
+    range = {(range.least + offset) / step - offset / step, (range.most + offset) / step - offset / step};
+  }
+  append(x, place);
+  return out;
+}
+
+// One below the other along the axis, each with zeros up to a multiple of eight.
+ValueRef joined_aligned(ops::Builder& b, const std::vector<ValueRef>& parts, const Shape& shape, std::size_t axis) {
+  const std::int64_t more = (kAligned - shape[axis] % kAligned) % kAligned;
+  std::vector<graph::Edge> all;
+  for (const ValueRef part : parts) {
+    std::vector<std::int64_t> before(shape.rank(), 0), after(shape.rank(), 0);
+    after[axis] = more;
+    all.emplace_back(more == 0 ? part : b.pad(part, before, after));
+  }
+  return b.concatenate(std::move(all), static_cast<std::int64_t>(axis));
+}
+
+Exactness product_of_parts(IntegerStep& s, const IntegerRange& range) {
+  // What is known is cut while compiling.
+  const std::size_t cut = s.is_known(0) && !s.is_known(1) ? 0 : 1, whole = 1 - cut;
+  const int bits = s.limits().exponent + 1 - exponent_of(s.range(whole));
+  const DType type = s.result().dtype;
+  return s.by_value(range, [&](ops::Builder& b) {
+    NumberBuilder n(b, s.limits());
+    ValueRef operands[2];
+    operands[cut] = converted(b, s.in(cut), DType::i32);
+    operands[whole] = converted(b, s.in(whole), DType::i32);
+    const std::vector<ValueRef> parts = parts_of(n, operands[cut], s.range(cut), bits);
+    const std::vector<ValueRef> copies(parts.size(), operands[whole]);
+    for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
+      const Shape& shape = s.type(i).shape;
+      const std::size_t axis = i == 0 || shape.rank() == 1 ? shape.rank() - 1 : shape.rank() - 2;
+      operands[i] = joined_aligned(b, i == cut ? parts : copies, shape, axis);
+    }
+    return converted(b, b.matmul(operands[0], operands[1]), type);
+  });
+}
+
 Exactness matrix_product(IntegerStep& s) {
   if (is_float(s.result().dtype) || !s.is_whole(0) || !s.is_whole(1)) return any_other_op(s);
   const Shape& a = s.type(0).shape;
-  return accumulated(s, s.range(0) * s.range(1), a.rank() == 0 ? 1 : a[a.rank() - 1], s.is_factor(0) && s.is_factor(1) && s.count() == 2);
+  const IntegerRange term = s.range(0) * s.range(1);
+  const std::int64_t terms = a.rank() == 0 ? 1 : a[a.rank() - 1];
+  const bool small = s.is_factor(0) && s.is_factor(1) && s.count() == 2;
+  if (small && !aligns(s) && accumulates(s, sum_of(term, terms), small)) return product_of_parts(s, sum_of(term, terms));
+  return accumulated(s, term, terms, small);
 }
 
 Exactness convolution(IntegerStep& s) {
   if (is_float(s.result().dtype) || !s.is_whole(0) || !s.is_whole(1)) return any_other_op(s);
   const Shape& weights = s.type(1).shape;
   const std::int64_t terms = elements_of(weights) / std::max<std::int64_t>(1, weights[0]);
-  return accumulated(s, s.range(0) * s.range(1), terms, s.is_factor(0) && s.is_factor(1) && s.count() == 2);
+  return accumulated(s, s.range(0) * s.range(1), terms, s.is_factor(0) && s.is_factor(1) && s.count() == 2 && aligns(s));
 }
 
 Exactness reduced_product(IntegerStep& s) {

@@ -22,6 +22,12 @@ bool is_elementwise(const graph::Node& n) {
   return def != nullptr && std::find(std::begin(kFamilies), std::end(kFamilies), def->family) != std::end(kFamilies);
 }
 
+bool is_quantised(const graph::Node& n) {
+  static constexpr std::string_view kOps[] = {"quantize",    "dequantize", "requantize", "round_float8",
+                                              "int8_matmul", "to_int8",    "from_int8",  "int8_conv2d"};
+  return std::find(std::begin(kOps), std::end(kOps), n.op()) != std::end(kOps);
+}
+
 IntegerStep::IntegerStep(graph::Graph& graph, graph::NodeId id, const ExactLimits& limits, Wholes& wholes)
     : graph_(graph), id_(id), limits_(limits), wholes_(wholes) {}
 

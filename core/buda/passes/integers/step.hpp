@@ -22,6 +22,8 @@ inline constexpr std::size_t kMaxArgumentOps = 32;
 
 bool is_rounding(const graph::Node& n);
 bool is_elementwise(const graph::Node& n);
+// Ops whose integers are those of quantised models, which have passes and options of their own.
+bool is_quantised(const graph::Node& n);
 
 // What becomes of the op. `host`: the device would not compute it exactly.
 enum class Exactness { stays, rewritten, host };
