@@ -63,6 +63,22 @@ Diagnostic stage_failed(const StageCommand& command, const io::ProcessResult& re
   return d;
 }
 
+// As the user sees it.
+std::string shown_product(const StageCommand& command, const std::string& folder) {
+  return command.product.starts_with(folder + '/') ? command.product.substr(folder.size() + 1) : command.product;
+}
+
+// Of the column of products: a file that the user has put far away makes no room for itself.
+std::size_t width_of_products(const std::vector<StageCommand>& commands, const std::string& folder) {
+  constexpr std::size_t kLeast = 28, kMost = 72;
+  std::size_t out = kLeast;
+  for (const StageCommand& command : commands) {
+    const std::size_t size = shown_product(command, folder).size() + 1;
+    if (size <= kMost) out = std::max(out, size);
+  }
+  return out;
+}
+
 std::string timeline_of(const StageCommand& command) { return cat(command.depfile, ".timeline.json"); }
 
 }  // namespace
@@ -73,6 +89,7 @@ Compilation::Compilation(const Options& o, cli::ToolHost& host, std::string fold
 Result<void> Compilation::run() {
   BUDA_TRY(remove_old_epochs());
   const std::vector<StageCommand> commands = stage_commands(o_, host_, files_, o_.trains ? files_.image : image_path(o_));
+  product_width_ = width_of_products(commands, folder_);
   for (std::size_t i = 0; i < commands.size(); ++i) {
     const std::string number = cat('[', i + 1, '/', commands.size(), ']');
     if (commands[i].stage == "balancer") {
@@ -150,11 +167,10 @@ Result<void> Compilation::run_stage(const StageCommand& command, const std::stri
   }
   if (!command.product_or.empty() && stage_files_->exists(command.product_or)) return success();
   BUDA_TRY(note_dependencies(command));
-  std::string product = command.product;
-  if (product.starts_with(folder_ + '/')) product = product.substr(folder_.size() + 1);
-  const std::string& name = command.stage;
+  const std::string product = shown_product(command, folder_), &name = command.stage;
+  const std::size_t size = product.size();
   host_.log(0, cat(number, ' ', name, std::string(14 - std::min<std::size_t>(13, name.size()), ' '), product,
-                   std::string(product.size() < 28 ? 28 - product.size() : 1, ' '), seconds_text(Clock::now() - start)));
+                   std::string(size < product_width_ ? product_width_ - size : 1, ' '), seconds_text(Clock::now() - start)));
   return success();
 }
 

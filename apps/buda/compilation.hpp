@@ -38,6 +38,7 @@ class Compilation {
   std::string folder_;
   bool stays_;
   BuildFiles files_;
+  std::size_t product_width_ = 0;  // of the table of stages
   // For files of the stages, on which the image does not depend: the host's notes what it reads.
   std::unique_ptr<io::FileSystem> stage_files_ = io::make_real_file_system();
 };

@@ -44,6 +44,9 @@ Tensor tensor_of(py::object value) {
     value = value.attr("numpy")();
   }
   const py::module_ numpy = py::module_::import("numpy");
+  // An array with a mask, whose masked elements have no value.
+  if (py::hasattr(value, "mask") && py::hasattr(value, "filled") && numpy.attr("any")(value.attr("mask")).cast<bool>())
+    throw py::type_error("an array has masked elements, and tensors have none: fill them first, array.filled(0)");
   // In row-major order and of this machine's byte order.
   py::array array = numpy.attr("ascontiguousarray")(numpy.attr("asarray")(value));
   const std::string name = py::str(py::object(array.dtype().attr("name")));

@@ -98,10 +98,16 @@ Result<std::vector<Module>> modules_in(io::FileSystem& fs, const std::string& fo
   return out;
 }
 
+Diagnostic no_reports(const std::string& folder, std::string why) {
+  Diagnostic d = input_error("RY001", {folder}, std::move(why));
+  d.hint = "'buda compile MODEL --reports DIR' leaves them in DIR";
+  return d;
+}
+
 }  // namespace
 
 Result<std::vector<Module>> find_modules(io::FileSystem& fs, const std::string& folder) {
-  if (!fs.is_directory(folder)) return input_error("RY001", {folder}, "is not a folder of reports");
+  if (!fs.is_directory(folder)) return no_reports(folder, "is not a folder of reports");
   BUDA_ASSIGN(std::vector<Module> out, modules_in(fs, folder));
   BUDA_ASSIGN(const auto names, fs.list(folder));
   for (const std::string& name : names) {
@@ -110,11 +116,7 @@ Result<std::vector<Module>> find_modules(io::FileSystem& fs, const std::string& 
     BUDA_ASSIGN(auto more, modules_in(fs, path));
     out.insert(out.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   }
-  if (out.empty()) {
-    Diagnostic d = input_error("RY001", {folder}, "neither the folder nor one in it has a graph or a placement report");
-    d.hint = "'buda compile MODEL --reports DIR' leaves them there";
-    return d;
-  }
+  if (out.empty()) return no_reports(folder, "neither the folder nor one in it has a graph or a placement report");
   return out;
 }
 

@@ -52,7 +52,7 @@ Result<void> compare_with_reference(const netlist::Netlist& netlist, const runti
     if (!config.outputs.empty() && std::find(config.outputs.begin(), config.outputs.end(), name) == config.outputs.end()) continue;
     const auto queue = std::find_if(netlist.queues.begin(), netlist.queues.end(), [&n = name](const auto& q) { return q.name == n; });
     const auto output = outputs.find(name);
-    if (queue == netlist.queues.end() || output == outputs.end()) return internal_error("an output has no queue");
+    if (output == outputs.end()) return internal_error("the reference has another output");
     const ComparisonConfig* rules = config.comparison.find(name);
     CompareOptions options;
     if (rules != nullptr) {
@@ -61,7 +61,9 @@ Result<void> compare_with_reference(const netlist::Netlist& netlist, const runti
     }
     const ComparisonConfig none;
     const ComparisonConfig& ranges = rules != nullptr ? *rules : none;
-    BUDA_ASSIGN(auto comparison, compare(masked(want, *queue, ranges), masked(output->second, *queue, ranges), options));
+    const bool whole = queue == netlist.queues.end();  // an output of a model
+    BUDA_ASSIGN(auto comparison, whole ? compare(want, output->second, options)
+                                       : compare(masked(want, *queue, ranges), masked(output->second, *queue, ranges), options));
     const bool constant = comparison.correlation.state != Correlation::State::defined;
     CompareThresholds limits = thresholds(rules, want.dtype());
     // Where one side does not vary, there is nothing to correlate; closeness has to do.

@@ -83,9 +83,11 @@ std::vector<std::string> names_of(const std::vector<runtime::Port>& ports) {
 
 Side input_side(std::vector<std::string> names) { return {"inputs", "input", std::move(names)}; }
 
-// A user who names no file looks for the outputs.
-Result<void> write_outputs(const Options& o, const NamedTensors& outputs, const std::vector<std::string>& order, Host& host) {
+// A user who names no file looks for the outputs; where there are none, what an earlier run has written there stays.
+Result<void> write_outputs(const Options& o, const NamedTensors& outputs, const std::vector<std::string>& order, bool have_values,
+                           Host& host) {
   const std::string path = output_path(o);
+  if (!have_values && o.output.empty()) return success();
   if (path.empty() || (o.output.empty() && outputs.empty())) return success();
   if (o.output.empty()) {
     print_outputs(outputs, order, host);
@@ -147,7 +149,7 @@ class Runner {  // wide because each kind of model, and each thing that a run ca
       BUDA_ASSIGN(auto dumped, watch_->dumped());
       BUDA_TRY(write_tensors(host_.fs(), o_.dump, dumped, host_.write_mode));
     }
-    BUDA_TRY(write_outputs(o_, outputs, output_order_, host_));
+    BUDA_TRY(write_outputs(o_, outputs, output_order_, has_values_, host_));
     if (!o_.expect.empty()) {
       auto verdict = compare_outputs(o_, outputs, output_order_, host_);
       if (!verdict && can_be_mended(verdict.failure()))
@@ -161,10 +163,7 @@ class Runner {  // wide because each kind of model, and each thing that a run ca
 
  private:
   Result<void> write_times() {
-    if (!summary_) {
-      host_.report(warning("RN008", {}, "no device of this run simulates time: nothing is written to the folder of --perf"));
-      return success();
-    }
+    if (!summary_) return success();  // it has been said
     BUDA_ASSIGN(auto folder,
                 io::FolderProduct::begin(host_.fs(), o_.perf, {.entry = "summary.json", .adds = false, .mode = host_.write_mode}));
     BUDA_TRY(perf::write_products(
@@ -188,7 +187,7 @@ class Runner {  // wide because each kind of model, and each thing that a run ca
     if (how.fp32) quiet_host.plugin_options["target.golden"].set("mode", "fp32");
     Options quiet;
     quiet.model = o_.model, quiet.inputs = o_.inputs, quiet.device = o_.device, quiet.plan = o_.plan;
-    quiet.stimulus = o_.stimulus, quiet.rounds = o_.rounds;
+    quiet.bare = o_.bare, quiet.stimulus = o_.stimulus || o_.test, quiet.rounds = o_.rounds;
     Runner other(quiet, quiet_host);
     other.change_ = how.change;
     if (how.with_ops) other.watch_.emplace(std::vector<std::string>{}, true, nullptr);
@@ -268,7 +267,7 @@ class Runner {  // wide because each kind of model, and each thing that a run ca
     }
     if (!o_.accuracy.empty())
       return usage_error("RN001", "option --accuracy: a graph runs without a device; compare it with --formats exact");
-    if (!o_.dump.empty() || bare_only())
+    if (!o_.dump.empty() || o_.test || !o_.programs.empty())
       return usage_error("RN001", "options --dump, --test and --program are for netlists; a graph runs without a device");
     if (!o_.streams.empty()) return usage_error("RN001", "option --streams: a graph runs without a device, and has no stream programs");
     if (!o_.telemetry.empty())
@@ -312,20 +311,20 @@ class Runner {  // wide because each kind of model, and each thing that a run ca
     }
     if (!o_.of_image.empty()) return usage_error("RN001", "option --model: only an image holds several models");
     const std::string plan = !o_.plan.empty() ? o_.plan : host_plan::plan_file_for(o_.model);
-    if (!o_.bare && !o_.stimulus && !bare_only() && (!o_.plan.empty() || (o_.model != io::kStdStream && host_.fs().exists(plan)))) {
+    if (!o_.bare && o_.programs.empty() && (!o_.plan.empty() || (o_.model != io::kStdStream && host_.fs().exists(plan)))) {
       BUDA_ASSIGN(auto model, runtime::load_planned(host_, o_.model, plan));
       return run_model(std::move(model));
     }
     return run_bare(bytes);
   }
 
-  bool bare_only() const { return o_.test || !o_.programs.empty(); }
-
   Result<void> check_planned() const {
-    if (bare_only()) return usage_error("RN001", "options --test and --program are for bare netlists");
-    if (!params_.parameters.empty())
-      return usage_error("RN001", "option --param: the host plan gives the programs their parameters; only a bare netlist takes others");
-    return success();
+    if (!o_.programs.empty()) return usage_error("RN001", "option --program is for bare netlists");
+    if (params_.parameters.empty()) return success();
+    Diagnostic d =
+        usage_error("RN001", "option --param: the host plan gives the programs their parameters; only a bare netlist takes others");
+    d.hint = "--bare runs a netlist without its plan";
+    return d;
   }
 
   Result<NamedTensors> run_model(runtime::Model model) {
@@ -339,6 +338,7 @@ class Runner {  // wide because each kind of model, and each thing that a run ca
     if (watch_) extents_ = runtime::data_extents(model.program.netlist, model.plan, model.parameters);
     if (!o_.expect.empty()) ran_ = Ran{model.program.netlist, device};
     BUDA_ASSIGN(auto inputs, inputs_of(model));
+    if (o_.test) BUDA_TRY(run_model_reference());
     BUDA_ASSIGN(auto session, runtime::Session::open(std::move(model), used_target(), device, host_));
     return run_session(*session, inputs);
   }
@@ -346,6 +346,7 @@ class Runner {  // wide because each kind of model, and each thing that a run ca
   // One model of a merged image; the device holds all of them.
   Result<NamedTensors> run_one_of(image::Image image) {
     BUDA_TRY(check_planned());
+    if (o_.test) return usage_error("RN001", "option --test is for netlists and images of one model");
     BUDA_ASSIGN(auto models, runtime::load_models(o_.model, std::move(image)));
     BUDA_ASSIGN(auto device, descriptor(models.whole.plan.device, models.whole.device));
     if (models.whole.device) BUDA_TRY(image::check_same_device(*models.whole.device, device, o_.model));
@@ -365,7 +366,7 @@ class Runner {  // wide because each kind of model, and each thing that a run ca
     std::vector<std::string> names;
     for (const auto& input : model.plan.inputs) names.push_back(input.name);
     BUDA_ASSIGN(auto inputs, read_named(host_, o_.inputs, input_side(std::move(names))));
-    if (o_.stimulus) BUDA_TRY(add_drawn(model, inputs));
+    if (o_.stimulus || o_.test) BUDA_TRY(add_drawn(model, inputs));
     return inputs;
   }
 
@@ -379,6 +380,7 @@ class Runner {  // wide because each kind of model, and each thing that a run ca
   Result<NamedTensors> run_session(runtime::Session& session, const NamedTensors& inputs) {
     if (watch_ && (session.device() == nullptr || !session.device()->observe(*watch_)))
       host_.report(warning("RT024", {}, "no device of this run reports intermediate results: nothing is dumped or traced"));
+    look_at(session.device());
     if (params_.sink != nullptr && session.device() != nullptr) session.device()->record(*params_.sink, params_.level);
     output_order_ = names_of(session.ports().outputs);
     BUDA_ASSIGN(auto outputs, session.run(inputs));
@@ -386,8 +388,8 @@ class Runner {  // wide because each kind of model, and each thing that a run ca
     tell(session.telemetry());
     if (session.device() != nullptr) summary_ = session.device()->summary();
     if (summary_) {
-      summary_->rows = rows_of_run(session);
-      summary_->padding = padding_of_run(session, summary_->rows, summary_->inputs);
+      const std::int64_t rows = rows_of_run(session);
+      summary_->set_rows(rows, padding_of_run(session, rows, summary_->inputs));
     }
     return outputs;
   }
@@ -411,7 +413,9 @@ class Runner {  // wide because each kind of model, and each thing that a run ca
     if (o_.stimulus || o_.test) BUDA_TRY(add_stimulus(program.netlist, inputs));
     BUDA_TRY(runtime::complete_program(program, target_->needs(), products_, device, host_));
     if (o_.test) BUDA_TRY(run_reference(program, device, inputs));
-    BUDA_ASSIGN(auto done, runtime::run_netlist(program, used_target(), device, inputs, params_, host_));
+    runtime::NetlistRunOptions told = params_;
+    told.opened = [this](const runtime::Device& opened) { look_at(&opened); };
+    BUDA_ASSIGN(auto done, runtime::run_netlist(program, used_target(), device, inputs, told, host_));
     tell(done.telemetry);
     summary_ = std::move(done.summary);
     return std::move(done.outputs);
@@ -456,6 +460,14 @@ class Runner {  // wide because each kind of model, and each thing that a run ca
     return success();
   }
 
+  // Of a model, whose weights and constants are not drawn.
+  Result<void> run_model_reference() {
+    if (o_.model == io::kStdStream) return usage_error("RN001", "option --test runs the model twice: it cannot be standard input");
+    BUDA_ASSIGN(auto done, rerun({.fp32 = true}));
+    reference_ = std::move(done.outputs);
+    return success();
+  }
+
   Result<device::DeviceDescriptor> descriptor(const std::string& name, std::optional<device::DeviceDescriptor> own) {
     if (!o_.device.empty()) return device::load_device(host_, o_.device);
     if (own) return *own;
@@ -475,6 +487,15 @@ class Runner {  // wide because each kind of model, and each thing that a run ca
     return timed_ ? *timed_ : *target_;
   }
 
+  // Before the run, which may take long.
+  void look_at(const runtime::Device* device) {
+    has_values_ = device == nullptr || device->has_values();
+    if (o_.perf.empty() || (device != nullptr && device->clock())) return;
+    Diagnostic d = warning("RN008", {}, "no device of this run simulates time: nothing is written to the folder of --perf");
+    d.hint = "--target grid";
+    host_.report(d);
+  }
+
   void tell(const runtime::Batches& batches) {
     if (batches.rows != 0) host_.report(note("RN005", {}, batches.text()));
   }
@@ -487,6 +508,7 @@ class Runner {  // wide because each kind of model, and each thing that a run ca
   runtime::NetlistRunOptions params_;
   std::vector<std::string> output_order_;  // as the model has them; empty: by name
   runtime::Trace trace_;
+  bool has_values_ = true;  // of the device
   std::optional<perf::Summary> summary_;
   perf::Recording recording_;
   std::optional<Watch> watch_;

@@ -10,6 +10,7 @@
 #include <buda/tensor/tensor_file.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace buda::trainer {
@@ -166,6 +167,19 @@ Result<NamedTensors> Data::batch(std::span<const std::int64_t> rows) const {
     out.emplace(c.port->tensor->name, std::move(part));
   }
   return out;
+}
+
+std::string Data::not_finite(std::span<const std::int64_t> rows) const {
+  for (const Column& c : columns_) {
+    if (!is_float(c.tensor.dtype())) continue;
+    const std::vector<float> values = c.tensor.to_f32();
+    const std::size_t size = values.size() / static_cast<std::size_t>(std::max<std::int64_t>(c.tensor.shape()[0], 1));
+    for (const std::int64_t row : rows)
+      for (const float value : std::span(values).subspan(static_cast<std::size_t>(row) * size, size))
+        if (!std::isfinite(value))
+          return cat("row ", row, " of '", c.port->tensor->name, "' has ", std::isnan(value) ? "a NaN" : "an infinity");
+  }
+  return "";
 }
 
 std::int64_t Data::class_of(std::int64_t row) const {

@@ -29,6 +29,8 @@ class Data {
   // The rows in the model's shapes and types, as one batch of the model or, where there are more, several; missing ones are zeros. Numbers
   // of classes become vectors with a 1.
   Result<NamedTensors> batch(std::span<const std::int64_t> rows) const;
+  // What is infinite or not a number in those rows, the first of it, as "row 5 of 'x' is NaN"; empty: all is finite.
+  std::string not_finite(std::span<const std::int64_t> rows) const;
   // Of a target of classes, the number of a row's; -1 where the data have none.
   std::int64_t class_of(std::int64_t row) const;
 

@@ -9,8 +9,10 @@
 #include <buda/autograd/schedule.hpp>
 #include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
+#include <buda/cli/signals.hpp>
 #include <buda/io/json.hpp>
 #include <buda/io/log_file.hpp>
+#include <buda/io/process.hpp>
 #include <buda/tensor/tensor.hpp>
 #include <buda/tensor/tensor_file.hpp>
 
@@ -62,11 +64,12 @@ class Trainer {
     if (!o_.log.empty()) {
       BUDA_ASSIGN(log_, io::create_log(host_.fs(), o_.log));
     }
-    if (!o_.perf.empty()) times_.begin(opened_);
+    if (!o_.perf.empty()) times_.begin(opened_, o_.perf, host_);
     begun_ = Clock::now();
     first_ = training().steps_done();
+    if (o_.checkpoint_every == 0) cli::tell_when_interrupted("no checkpoint was left; --checkpoint-every N writes one each N steps");
     while (training().steps_done() < last_) BUDA_TRY(next());
-    BUDA_TRY(write_checkpoint(training(), host_.seed, output_path(o_), host_));
+    BUDA_TRY(keep());
     if (log_ != nullptr) BUDA_TRY(log_->commit());
     if (!o_.perf.empty()) BUDA_TRY(times_.write(opened_, (training().steps_done() - first_) * rows_of_step(), o_.perf, host_));
     const double seconds = std::chrono::duration<double>(Clock::now() - begun_).count();
@@ -103,15 +106,16 @@ class Trainer {
       epoch_steps_ = 0;
     }
     const std::int64_t batch = rows_of_step();
-    BUDA_ASSIGN(const NamedTensors inputs,
-                data_->batch(std::span(order_).subspan(static_cast<std::size_t>(place * batch), static_cast<std::size_t>(batch))));
+    const auto rows =
+        std::span<const std::int64_t>(order_).subspan(static_cast<std::size_t>(place * batch), static_cast<std::size_t>(batch));
+    BUDA_ASSIGN(const NamedTensors inputs, data_->batch(rows));
     const double rate = schedule_.at(t, last_);
     std::optional<NamedTensors> before;
     if (opened_.graph) {
       BUDA_ASSIGN(before, training().states());
     }
     BUDA_ASSIGN(const auto step, training().step(inputs, rate));
-    if (!std::isfinite(step.loss)) return not_finite(t, epoch, step.loss, inputs, before);
+    if (!std::isfinite(step.loss)) return not_finite(t, rows, step.loss, inputs, before);
     if (!step.outside.empty() && !told_outside_) {
       told_outside_ = true;
       Diagnostic d = warning("TR007", {}, cat("step ", t, ": ", step.outside));
@@ -123,9 +127,15 @@ class Trainer {
     BUDA_TRY(
         log(cat("{\"step\": ", t, ", \"epoch\": ", epoch + 1, ", \"loss\": ", to_text(step.loss), ", \"rate\": ", to_text(rate), "}\n")));
     host_.progress(cat("training, loss ", digits(step.loss, "%.4f")), static_cast<std::size_t>(t), static_cast<std::size_t>(last_));
-    if (o_.checkpoint_every > 0 && t % o_.checkpoint_every == 0 && t < last_)
-      BUDA_TRY(write_checkpoint(training(), host_.seed, output_path(o_), host_));
+    if (o_.checkpoint_every > 0 && t % o_.checkpoint_every == 0 && t < last_) BUDA_TRY(keep());
     if (place + 1 == per_epoch_ || t == last_) BUDA_TRY(end_epoch(epoch));
+    return success();
+  }
+
+  Result<void> keep() {
+    BUDA_TRY(write_checkpoint(training(), host_.seed, output_path(o_), host_));
+    cli::tell_when_interrupted(cat(output_path(o_), " holds what step ", training().steps_done(), " made; --resume ",
+                                   io::shell_line({output_path(o_)}), " goes on from there"));
     return success();
   }
 
@@ -176,10 +186,15 @@ class Trainer {
     return hits;
   }
 
-  Failure not_finite(std::int64_t t, std::int64_t epoch, double loss, const NamedTensors& inputs,
+  Failure not_finite(std::int64_t t, std::span<const std::int64_t> rows, double loss, const NamedTensors& inputs,
                      const std::optional<NamedTensors>& before) {
     Diagnostic d =
-        input_error("TR005", {}, cat("the loss of step ", t, " (epoch ", epoch + 1, ") is ", std::isnan(loss) ? "NaN" : "infinite"));
+        input_error("TR005", {}, cat("the loss of step ", t, " (epoch ", order_epoch_ + 1, ") is ", std::isnan(loss) ? "NaN" : "infinite"));
+    if (const std::string cause = data_->not_finite(rows); !cause.empty()) {
+      d.notes.push_back({{}, cause});
+      d.hint = "leave out the rows whose data are not finite, or replace what is not (numpy.nan_to_num)";
+      return d;
+    }
     if (before) {
       NamedTensors all = inputs;
       NamedTensors states = *before;
@@ -192,7 +207,9 @@ class Trainer {
     } else {
       d.notes.push_back({{}, "the trainer tells the first op whose result is not finite when the graph runs on target cpu"});
     }
-    d.hint = "a smaller learning rate, or --schedule constant:warmup=100, often keeps it finite";
+    // The first loss does not depend on a learning rate.
+    d.hint = t == 1 ? "no step has been made yet: smaller values of the inputs, or of the model's initial parameters, keep it finite"
+                    : "a smaller learning rate, or --schedule constant:warmup=100, often keeps it finite";
     return d;
   }
 

@@ -13,9 +13,10 @@ namespace buda::trainer {
 
 class Times {
  public:
-  // From here on the device of the session is recorded.
-  void begin(const Opened& opened);
-  // The reports, of steps of so many samples in all, into a folder. TR006, a warning: the target does not simulate time.
+  // From here on the device of the session is recorded. TR006, a warning: the target does not simulate time, and leaves the folder as it
+  // is.
+  void begin(const Opened& opened, const std::string& folder, cli::ToolHost& host);
+  // The reports, of steps of so many samples in all, into a folder.
   Result<void> write(const Opened& opened, std::int64_t rows, const std::string& folder, cli::ToolHost& host) const;
 
  private:

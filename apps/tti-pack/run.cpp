@@ -9,6 +9,7 @@
 #include <buda/io/folder_product.hpp>
 #include <buda/runtime/model.hpp>
 #include <buda/runtime/model_image.hpp>
+#include <buda/runtime/streams.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <utility>
@@ -57,6 +58,13 @@ Result<device::DeviceDescriptor> descriptor(const Options& o, const host_plan::H
   return device;
 }
 
+// Of another netlist, a target would refuse them when the image runs.
+Result<void> check_streams(const runtime::Model& model, const device::DeviceDescriptor& device, Host& host) {
+  if (!runtime::has_streams(model.products)) return success();
+  runtime::Program program = model.program;
+  return runtime::complete_program(program, {.streams = true}, model.products, device, host);
+}
+
 image::TensorStore store_of(const Options& o) {
   using image::TensorStore;
   if (o.tilized || o.tensors == "backend_tilized") return TensorStore::tilized;
@@ -71,7 +79,11 @@ Result<void> pack(const Options& o, Host& host) {
   host.progress("reading the netlist", 0, 0);
   BUDA_ASSIGN(auto model, runtime::load_planned(host, o.netlist, plan_path));
   BUDA_ASSIGN(auto device, descriptor(o, model.plan, host));
-  if (!o.build.empty()) BUDA_TRY(collect(host.fs(), o.build, "", 0, model.products.files));
+  if (!o.build.empty()) {
+    model.products.where = o.build;
+    BUDA_TRY(collect(host.fs(), o.build, "", 0, model.products.files));
+    BUDA_TRY(check_streams(model, device, host));
+  }
   BUDA_ASSIGN(auto cluster, device::load_cluster(host, device, o.cluster));
   const std::string netlist_name = o.netlist == io::kStdStream ? "netlist.yaml" : file_name(o.netlist);
   BUDA_ASSIGN(image::Image image, runtime::make_image(std::move(model), device, cluster, netlist_name));

@@ -15,6 +15,7 @@ import sys
 SOURCES = ("core", "plugins", "apps")
 CODE = re.compile(r'"([A-Z]{2}\d{3})"')
 ROW = re.compile(r"^\| *((?:`?[A-Z]{2}\d{3}`?(?:, | and | ?[–-] ?| to )?)+) *\| *(.*?) *\|", re.M)
+COLON = re.compile(r"(?<!:):(?!:)")  # of a condition, not of a name
 LONGEST = 240
 INDEX = "docs/diagnostics.md"
 UNTESTED = "tests/laws/untested_codes.txt"
@@ -52,31 +53,58 @@ def arguments_after(text, start):
 
 def skeleton(argument):
     """The literals of a message, with … for what stands between them."""
-    out, begin = "", 0
+    out, begin, empty = "", 0, False
     for literal in re.finditer(r'"((?:\\.|[^"\\])*)"|\'((?:\\.|[^\'\\]))\'', argument):
-        out += gap(argument[begin:literal.start()], begin > 0)
         text = literal[1] if literal[1] is not None else literal[2]
+        between = gap(argument[begin:literal.start()], begin > 0)
+        out += between if text and not empty else between.replace(" / ", "")
+        empty = begin > 0 and not text  # what may be left out has no alternative
         out += text.encode().decode("unicode_escape", "ignore") if "\\" in text else text
         begin = literal.end()
-    out += gap(argument[begin:], begin > 0)
+    end = gap(argument[begin:], begin > 0)
+    out += end.replace(" / ", "") if empty else end
     return re.sub(r"…+", "…", re.sub(r"\s+", " ", out)).strip()
+
+
+def messages_of(argument):
+    return [m for m in map(skeleton, alternatives(argument)) if re.search("[a-z]", m)]
 
 
 def gap(source, follows):
     """… where a value is filled in between two literals, / between two that exclude each other; nothing for commas, and for the call that joins them."""
-    if follows and re.fullmatch(r"\s*:\s*", source):
-        return " / "
+    before, other, after = next(((source[:m.start()], True, source[m.end():]) for m in COLON.finditer(source)), (source, False, ""))
+    if follows and other:
+        return gap(before, True) + " / " + gap(after, True)
     names = re.sub(r"\bcat\b|\bstd::move\b", "", source)
     return "…" if re.search(r"\w", names) and (follows or "cat" in source) else ""
+
+
+def alternatives(argument):
+    """The sources of the messages of which a condition chooses one; mostly there is one."""
+    depth, begin, out, at, plain = 0, 0, [], 0, argument
+    while at < len(plain):
+        c = plain[at]
+        if c in "\"'":
+            literal = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])\'').match(plain, at)
+            at = literal.end() if literal else at + 1
+            continue
+        depth += (c in "([{") - (c in ")]}")
+        if depth == 0 and c == "?":
+            begin = at + 1
+        elif depth == 0 and COLON.match(plain, at) and plain[at - 1:at] != ":" and begin > 0:
+            out.append(plain[begin:at])
+            begin = at + 1
+        at += 1
+    return out + [plain[begin:]]
 
 
 def messages_in(text):
     """(code, what it says) for each place that names a code."""
     plain = re.sub(r"//[^\n]*", "", text)
     for match in CODE.finditer(plain):
-        said = [s for s in map(skeleton, arguments_after(plain, match.end())) if re.search(r"[a-z]{3}", s)]
-        says = next((s for s in said if " " in s), said[0] if said else "")
-        yield match[1], says if len(says) <= LONGEST else says[:LONGEST].rsplit(" ", 1)[0] + " …"
+        said = [m for m in map(messages_of, arguments_after(plain, match.end())) if re.search(r"[a-z]{3}", " ".join(m))]
+        for says in next((m for m in said if re.search(r"\w .*\w|… \w", " ".join(m))), said[0] if said else [""]):
+            yield match[1], says if len(says) <= LONGEST else says[:LONGEST].rsplit(" ", 1)[0] + " …"
 
 
 def module_of(path):

@@ -47,7 +47,7 @@ def compile_to_image(model, output="", device="n150", frontend="", dims=None, va
         return compiled(None, os.path.join(folder, "saved_model.pb"), str(output) or os.path.basename(folder) + ".tti")
     module = model if isinstance(model, PyBudaModule) else module_of(model)
     if module is None:
-        raise TypeError(f"a {type(model).__name__} is neither a file nor a module")
+        raise TypeError(f"the model is of type {type(model).__name__}, neither a file nor a module")
     if sample_inputs is None and module.wants_samples:
         raise TypeError("a module is compiled for the shapes of its inputs: give sample_inputs")
     with tempfile.TemporaryDirectory(prefix="openbuda-") as folder:

@@ -95,6 +95,9 @@ class PyTorchModule(Module):
             with torch.no_grad():
                 result = self.module(*inputs)
             outputs = _names_of_outputs(result)
+            other = next((type(part).__name__ for part in _tensors_of(result) if not isinstance(part, torch.Tensor)), None)
+            if other or not outputs:
+                raise TypeError(f"forward() of module '{self.name}' returns {'a value of type ' + other if other else 'no tensor'}; a model returns tensors")
             # The names must differ from those of inputs.
             outputs = [f"{name}.output" if name in names else name for name in outputs]
             plain = isinstance(result, torch.Tensor) or (isinstance(result, (tuple, list)) and all(isinstance(x, torch.Tensor) for x in result))

@@ -28,6 +28,9 @@ class Parameter:
         self.value = value
 
 
+_NO_ELEMENTS = "a tensor in forward() has no elements before the model runs: the functions of openbuda.op compute with it, those of NumPy cannot"
+
+
 class Tensor:
     """A value in a module's forward(): its shape and type are known, its elements are not."""
 
@@ -37,6 +40,12 @@ class Tensor:
     @property
     def shape(self):
         return tuple(self._trace.graph.shape(self._value))
+
+    def __array__(self, *_, **__):
+        raise TypeError(_NO_ELEMENTS)
+
+    def __bool__(self):
+        raise TypeError(_NO_ELEMENTS)
 
     @property
     def dtype(self):
@@ -197,8 +206,11 @@ class PyBudaModule(Module):
         finally:
             _traces.pop()
         results = results if isinstance(results, (tuple, list)) else (results,)
+        if not results or not all(isinstance(result, (Tensor, Parameter)) for result in results):
+            given = ", ".join(type(result).__name__ for result in results)
+            raise TypeError(f"forward() of module '{self.name}' returns {given or 'nothing'}; a model returns a tensor, or a tuple of tensors")
         for i, result in enumerate(results):
-            trace.graph.output(self.name + (f".output_{i}" if len(results) > 1 else ".output"), result._value)
+            trace.graph.output(self.name + (f".output_{i}" if len(results) > 1 else ".output"), trace.value_of(result))
         for op_name, index in self._tapouts:
             if op_name not in trace.names:
                 raise KeyError(f"module '{self.name}' has no op '{op_name}'; it has {', '.join(trace.names)}")

@@ -8,11 +8,14 @@
 #include <buda/plugin/running.hpp>
 
 #include <unistd.h>
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <string>
+#include <utility>
 
 namespace buda::cli {
 namespace {
@@ -23,6 +26,7 @@ constexpr unsigned kSecondsOfReport = 20;
 volatile std::sig_atomic_t ends_well = 0;
 std::atomic<bool> exit_is_expected = false;
 std::atomic<bool> memory_ran_out = false;
+std::atomic<const char*> what_is_left = "no partial product was left";
 pid_t own_process = 0;
 // A handler must not run on the stack whose overflow is the reason for it.
 alignas(16) char alternate_stack[128 * 1024];
@@ -57,7 +61,9 @@ extern "C" void on_interrupt(int signal) {
     say(" in the ");
     say(plugin);
   }
-  say("; no partial product was left\n");
+  say("; ");
+  say(what_is_left.load());
+  say("\n");
   end(kInterrupted);
 }
 
@@ -150,6 +156,15 @@ void install_signal_handlers(const char* program) {
 }
 
 void end_well_when_interrupted() { ends_well = 1; }
+
+// Texts take turns, so that a handler in another thread can finish the one that it has begun.
+void tell_when_interrupted(std::string text) {
+  static std::array<std::string, 2> texts;
+  static std::size_t next = 0;
+  texts[next] = std::move(text);
+  what_is_left = texts[next].c_str();
+  next = 1 - next;
+}
 
 void expect_exit() noexcept { exit_is_expected = true; }
 

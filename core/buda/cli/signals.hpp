@@ -3,6 +3,8 @@
 
 #include <buda/cli/tool.hpp>
 
+#include <string>
+
 namespace buda::cli {
 
 // SIGINT, SIGTERM and SIGHUP: removes temporary files, says so, ends with 130. SIGSEGV and its like: removes them, writes a crash report,
@@ -13,6 +15,10 @@ void install_signal_handlers(const char* program);
 
 // From now on SIGINT, SIGTERM and SIGHUP are how the program is meant to end, as a server: silently, with 0.
 void end_well_when_interrupted();
+
+// What the message of an interrupted program says of its products from now on, in place of that no partial product was left. For one
+// thread.
+void tell_when_interrupted(std::string text);
 
 // The program has done its work, and may end by itself.
 void expect_exit() noexcept;

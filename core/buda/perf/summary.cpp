@@ -42,9 +42,9 @@ std::string gains(const EpochSummary& epoch) {
   return out.empty() ? std::string() : cat("  twice as fast would save: ", join(out, ", "), '\n');
 }
 
-std::string op_line(const EpochSummary::Op& op) {
+std::string op_line(const EpochSummary::Op& op, std::string_view unit) {
   std::string out = cat("    ", percent(op.busy), "  '", op.name, "' on ", op.cores, op.cores == 1 ? " core" : " cores", ", ",
-                        whole(op.kernel.cycles()), " cycles per input");
+                        whole(op.kernel.cycles()), " cycles per ", unit);
   if (op.estimate > 0) out += cat(" (balancer: ", whole(op.estimate), ", with transfers ", whole(op.limiter), ")");
   for (std::size_t i = 0; i < op.inputs.size(); ++i)
     if (op.inputs[i].waits >= 0.01) out += cat("; waits ", percent(op.inputs[i].waits), " for input ", i);
@@ -52,10 +52,11 @@ std::string op_line(const EpochSummary::Op& op) {
   return out + "\n";
 }
 
-std::string heading(const EpochSummary& epoch, std::size_t number, SimTime all) {
+std::string heading(const EpochSummary& epoch, std::size_t number, const Summary& summary) {
+  const SimTime all = summary.time;
   const double share = all.ticks == 0 ? 0 : static_cast<double>(epoch.total.ticks) / static_cast<double>(all.ticks);
-  std::string out = cat("\nepoch ", number, " '", epoch.graph, "': ", whole(epoch.time.cycles()), " cycles for ", epoch.inputs,
-                        epoch.inputs == 1 ? " input" : " inputs");
+  std::string out =
+      cat("\nepoch ", number, " '", epoch.graph, "': ", whole(epoch.time.cycles()), " cycles for ", summary.counted(epoch.inputs));
   if (epoch.inputs > 1)
     out += cat(", the first after ", whole(epoch.first_input.cycles()), ", then one every ", whole(epoch.period.cycles()));
   return out + cat("; executed ", epoch.executions, epoch.executions == 1 ? " time, " : " times, ", percent(share), " of the time\n");
@@ -74,9 +75,9 @@ std::string loads_text(const EpochSummary& epoch, bool memories) {
   return out;
 }
 
-std::string epoch_text(const EpochSummary& epoch, std::size_t number, SimTime all) {
+std::string epoch_text(const EpochSummary& epoch, std::size_t number, const Summary& summary) {
   constexpr std::size_t kMaxOps = 8;
-  std::string out = heading(epoch, number, all);
+  std::string out = heading(epoch, number, summary);
   out += cat("  limited by (critical path of ", whole(epoch.span.cycles()), " cycles)\n", limits(epoch));
   out += gains(epoch);
   for (const std::string& advice : epoch.advice) out += cat("  to gain: ", advice, '\n');
@@ -84,7 +85,7 @@ std::string epoch_text(const EpochSummary& epoch, std::size_t number, SimTime al
   for (const auto& op : epoch.ops) ops.push_back(&op);
   std::stable_sort(ops.begin(), ops.end(), [](const auto* a, const auto* b) { return a->busy > b->busy; });
   out += "  ops, by utilisation\n";
-  for (std::size_t i = 0; i < ops.size() && i < kMaxOps; ++i) out += op_line(*ops[i]);
+  for (std::size_t i = 0; i < ops.size() && i < kMaxOps; ++i) out += op_line(*ops[i], summary.unit());
   if (ops.size() > kMaxOps) out += cat("    and ", ops.size() - kMaxOps, " more\n");
   out += "  utilisation of resources\n";
   if (epoch.math_utilisation > 0) out += cat("    ", percent(epoch.math_utilisation), "  math units, of all workers\n");
@@ -110,12 +111,23 @@ std::string duration(double seconds) {
 
 // " (6 batches, filled up with 24 rows of zeros)". Rows of padding take as long as others, and count for nothing.
 std::string batches_text(const Summary& summary) {
-  std::string out = cat(" (", summary.inputs, summary.inputs == 1 ? " batch" : " batches");
+  std::string out = cat(" (", summary.counted(summary.inputs));
   if (summary.padding > 0) out += cat(", filled up with ", summary.padding, summary.padding == 1 ? " row of zeros" : " rows of zeros");
   return out + ")";
 }
 
 }  // namespace
+
+std::string Summary::counted(std::int64_t units) const { return cat(units, ' ', unit(), units == 1 ? "" : unit() == "batch" ? "es" : "s"); }
+
+void Summary::set_rows(std::int64_t all, std::int64_t of_padding) {
+  constexpr std::string_view kPerInput = "cycles per input";
+  rows = all;
+  padding = of_padding;
+  for (EpochSummary& epoch : epochs)
+    for (std::string& advice : epoch.advice)
+      if (const auto at = advice.find(kPerInput); at != std::string::npos) advice.replace(at, kPerInput.size(), cat("cycles per ", unit()));
+}
 
 double Summary::inputs_per_second() const {
   return clock.hz == 0 || time.ticks == 0 ? 0 : static_cast<double>(samples()) / clock.seconds(time);
@@ -145,7 +157,7 @@ std::string summary_text(const Summary& summary) {
     out += cat("longest epoch: ", slowest - summary.epochs.begin(), " '", slowest->graph, "', ",
                percent(static_cast<double>(slowest->total.ticks) / static_cast<double>(std::max<std::uint64_t>(summary.time.ticks, 1))),
                " of the time, limited by ", slowest->causes.front().what, " (", percent(slowest->causes.front().share), ")\n");
-  for (std::size_t i = 0; i < summary.epochs.size(); ++i) out += epoch_text(summary.epochs[i], i, summary.time);
+  for (std::size_t i = 0; i < summary.epochs.size(); ++i) out += epoch_text(summary.epochs[i], i, summary);
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #pragma GCC visibility push(default)
@@ -118,6 +119,11 @@ struct Summary {
   // What users count: rows where there are batches.
   std::int64_t samples() const { return rows > 0 ? rows : inputs; }
   double inputs_per_second() const;
+  // What epochs take at a time: an "input", or of rows a "batch".
+  std::string_view unit() const { return rows > 0 && rows != inputs ? "batch" : "input"; }
+  std::string counted(std::int64_t units) const;  // "1 input", "3 batches"
+  // Sets both. Advice about cycles per input is about batches then.
+  void set_rows(std::int64_t all, std::int64_t of_padding);
   // From the beginning until the first input has left the last epoch, each epoch being executed once.
   SimTime latency() const;
 };

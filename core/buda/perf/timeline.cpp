@@ -54,9 +54,8 @@ std::string timeline_svg(const Summary& summary, const Executions& executions) {
   const double cycles = execution->end.cycles() - execution->begin.cycles();
   const double per_pixel = static_cast<double>(execution->end.ticks - execution->begin.ticks) / kWidth;
   const double bottom = kTop + kRow * static_cast<double>(rows.size());
-  std::string body = svg_text(
-      kMargin, 20, 14,
-      cat("epoch '", epoch->graph, "': ", rounded(cycles, 0), " cycles for ", epoch->inputs, epoch->inputs == 1 ? " input" : " inputs"));
+  std::string body =
+      svg_text(kMargin, 20, 14, cat("epoch '", epoch->graph, "': ", rounded(cycles, 0), " cycles for ", summary.counted(epoch->inputs)));
   if (!epoch->causes.empty())
     body += svg_text(kMargin, 38, 11,
                      cat("limited by ", epoch->causes.front().what, " (", rounded(100 * epoch->causes.front().share, 0), " %)"));

@@ -127,6 +127,12 @@ class GuardedDevice final : public runtime::Device {
   std::optional<perf::Clock> clock() const override {
     return guard_.call("clock", [&] { return inner_->clock(); });
   }
+  std::optional<std::int64_t> room(const std::string& queue) override {
+    return guard_.call("room", [&] { return inner_->room(queue); });
+  }
+  bool has_values() const override {
+    return guard_.call("has_values", [&] { return inner_->has_values(); });
+  }
   Result<Tensor> pop(const std::string& queue, std::int64_t entries) override {
     return guard_.call("pop", [&] { return inner_->pop(queue, entries); });
   }

@@ -53,6 +53,25 @@ std::optional<Diagnostic> refuse_mixed_rows(const Ports& ports, const std::vecto
   return d;
 }
 
+std::int64_t first_size(const Port& port) { return port.shape.rank() == 0 ? 1 : port.shape[0]; }
+
+// Inputs whose first sizes differ have no batch in common: each has to have the model's shape.
+std::optional<Failure> refuse_different_batches(const std::vector<const Port*>& cut, const NamedTensors& inputs) {
+  const Port& first = *cut.front();
+  const auto other = std::find_if(cut.begin(), cut.end(), [&](const Port* port) { return first_size(*port) != first_size(first); });
+  if (other == cut.end()) return std::nullopt;
+  Failure failure;
+  for (const Port* port : cut) {
+    const Shape& given = inputs.at(port->tensor->name).shape();
+    if (given == port->shape) continue;
+    failure.add(input_error("RT021", {},
+                            cat("input '", port->tensor->name, "' has the shape ", given.text(), ", the model's is ", port->shape.text(),
+                                "; the model cannot be run in batches: '", first.tensor->name, "' has ", first_size(first),
+                                " rows per batch and '", (*other)->tensor->name, "' ", first_size(**other))));
+  }
+  return failure;
+}
+
 Result<Batches> plan(const Ports& ports, const NamedTensors& inputs) {
   Failure failure;
   std::vector<std::string> names;
@@ -84,6 +103,7 @@ Result<Batches> plan(const Ports& ports, const NamedTensors& inputs) {
     return Batches{};
 
   // All inputs have to be longer or shorter along the first axis, and the outputs have to have the batch there too.
+  if (auto different = refuse_different_batches(cut, inputs)) return std::move(*different);
   Batches out;
   for (const Port* p : cut) {
     const Port& port = *p;
@@ -96,10 +116,6 @@ Result<Batches> plan(const Ports& ports, const NamedTensors& inputs) {
     }
     const Port& first = *cut.front();
     if (given[0] < 1) failure.add(input_error("RT021", {}, cat("input '", port.tensor->name, "' has no rows")));
-    if (port.shape[0] != first.shape[0])
-      failure.add(input_error("RT021", {},
-                              cat("inputs cannot be run in batches: '", first.tensor->name, "' has ", first.shape[0],
-                                  " rows per batch and '", port.tensor->name, "' ", port.shape[0])));
     const std::int64_t rows = inputs.at(first.tensor->name).shape()[0];
     if (given[0] != rows)
       failure.add(input_error("RT021", {},

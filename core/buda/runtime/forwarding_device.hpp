@@ -28,6 +28,7 @@ class ForwardingDevice : public Device {
   Result<void> start(const std::string& program, const Parameters& parameters) override { return device_->start(program, parameters); }
   Result<Progress> advance(const Until& until) override { return device_->advance(until); }
   std::optional<perf::Clock> clock() const override { return device_->clock(); }
+  bool has_values() const override { return device_->has_values(); }
   Telemetry telemetry() const override { return device_->telemetry(); }
   bool observe(Observer& observer) override { return device_->observe(observer); }
   bool record(perf::Sink& sink, perf::Level level) override { return device_->record(sink, level); }

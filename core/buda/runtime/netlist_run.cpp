@@ -277,6 +277,7 @@ Result<NetlistRun> run_netlist(const Program& program, Target& target, const dev
   if (netlist.programs.empty()) return input_error("RT015", {netlist.file}, "the netlist has no programs: nothing runs");
   BUDA_ASSIGN(auto order, programs_of(netlist, options));
   BUDA_ASSIGN(auto device, target.open(program, descriptor, host));
+  if (options.opened) options.opened(*device);
   if (options.sink != nullptr) device->record(*options.sink, options.level);
   if (options.observer != nullptr && !device->observe(*options.observer))
     host.report(warning("RT024", {netlist.file}, "this target reports no intermediate results: nothing is dumped or traced"));

@@ -7,6 +7,7 @@
 #include <buda/tensor/named_tensors.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,6 +22,7 @@ struct NetlistRunOptions {
   Observer* observer = nullptr;       // looks into the device while it runs, where that can be done
   perf::Sink* sink = nullptr;         // hears when things happen, on devices that simulate time
   perf::Level level{};
+  std::function<void(const Device&)> opened;  // hears of the device before anything runs
 };
 
 struct NetlistRun {

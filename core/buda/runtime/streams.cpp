@@ -6,6 +6,7 @@
 #include <buda/io/folder_product.hpp>
 #include <buda/netlist/program/temporal_epochs.hpp>
 #include <buda/overlay/blob/blob_file.hpp>
+#include <buda/overlay/blob/blob_of_netlist.hpp>
 #include <buda/overlay/blob/blob_places.hpp>
 #include <buda/overlay/epoch_compiler.hpp>
 
@@ -49,8 +50,9 @@ Result<void> gathered(std::vector<Result<void>> results) {
   return success();
 }
 
-Result<void> read_blob(const netlist::Netlist& netlist, const Products& products, const device::DeviceDescriptor& device,
+Result<void> read_blob(const pipes::NetlistIndex& index, const Products& products, const device::DeviceDescriptor& device,
                        EpochStreams& epoch) {
+  const netlist::Netlist& netlist = index.netlist();
   const std::string name = blob_file(static_cast<std::size_t>(epoch.number)), file = cat(products.where, ':', name);
   auto found = products.files.find(name);
   if (found == products.files.end()) return wrong_epoch(file, cat("the stream program of temporal epoch ", epoch.number, " is missing"));
@@ -62,6 +64,8 @@ Result<void> read_blob(const netlist::Netlist& netlist, const Products& products
                                  join(graphs, ", ")));
   if (blob.arch != netlist.arch) return wrong_epoch(file, cat("it is for ", blob.arch, ", and the netlist is for ", netlist.arch));
   BUDA_TRY(overlay::check_places(blob, device, file));
+  if (std::string difference = overlay::difference_from(blob, index, epoch.graphs); !difference.empty())
+    return wrong_epoch(file, std::move(difference));
   epoch.blob = std::make_shared<const overlay::Blob>(std::move(blob));
   return success();
 }
@@ -74,10 +78,13 @@ Result<std::vector<EpochStreams>> read_streams(const netlist::Netlist& netlist, 
     const bool known = std::any_of(epochs.begin(), epochs.end(),
                                    [&n = name](const auto& e) { return n == blob_file(static_cast<std::size_t>(e.number)); });
     if (!known)
-      return wrong_epoch(cat(products.where, ':', name), cat("the netlist has ", epochs.size(), " temporal epochs, and this is of none"));
+      return wrong_epoch(
+          cat(products.where, ':', name),
+          cat("the netlist has ", epochs.size(), epochs.size() == 1 ? " temporal epoch" : " temporal epochs", ", and this is of none"));
   }
+  const pipes::NetlistIndex index(netlist);
   std::vector<Result<void>> results(epochs.size());
-  parallel_for(threads, epochs.size(), [&](std::size_t i) { results[i] = read_blob(netlist, products, device, epochs[i]); });
+  parallel_for(threads, epochs.size(), [&](std::size_t i) { results[i] = read_blob(index, products, device, epochs[i]); });
   BUDA_TRY(gathered(std::move(results)));
   return epochs;
 }
@@ -132,15 +139,18 @@ Result<Products> read_products(io::FileSystem& fs, const std::string& folder) {
   return d;
 }
 
+bool has_streams(const Products& products) {
+  return std::any_of(products.files.begin(), products.files.end(), [](const auto& file) { return is_blob(file.first); });
+}
+
 Result<void> complete_program(Program& program, const Needs& needs, const Products& products, const device::DeviceDescriptor& device,
                               Host& host) {
   if (needs.kernels)
     for (const auto& [name, bytes] : products.files)
       if (name.starts_with(kKernelProducts)) program.kernels.emplace(name.substr(kKernelProducts.size()), bytes);
   if (!needs.streams || !program.epochs.empty()) return success();
-  const bool made = std::any_of(products.files.begin(), products.files.end(), [](const auto& file) { return is_blob(file.first); });
-  auto epochs =
-      made ? read_streams(program.netlist, products, device, host.threads) : build_streams(program.netlist, products, device, host);
+  auto epochs = has_streams(products) ? read_streams(program.netlist, products, device, host.threads)
+                                      : build_streams(program.netlist, products, device, host);
   if (!epochs) return std::move(epochs).failure();
   program.epochs = std::move(*epochs);
   return success();

@@ -29,6 +29,8 @@ struct Products {
 // The stream programs in a folder as netlist2pipe and pipegen leave it. A folder without any is an error (RT040).
 Result<Products> read_products(io::FileSystem& fs, const std::string& folder);
 
+bool has_streams(const Products& products);
+
 // Puts into the program what the target needs and the program lacks. Stream programs are read from the products, where there are any, each
 // once; a bad one is reported with its file and line, and one that is missing, or is not of this netlist and architecture, is an error
 // (RT041). Without products they are made from the netlist, for the chips of the device, and the Ethernet links of

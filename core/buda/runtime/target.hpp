@@ -123,6 +123,9 @@ class Device {
   // Of devices that simulate time.
   virtual std::optional<perf::Clock> clock() const { return std::nullopt; }
 
+  // False where what pop() and read() give says nothing about the program's results: zeros in place of them.
+  virtual bool has_values() const { return true; }
+
   virtual Telemetry telemetry() const { return {}; }
   // From now on tells the observer what is computed; it outlives the device. False where the device cannot look inside.
   virtual bool observe(Observer& observer);

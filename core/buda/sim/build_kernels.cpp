@@ -2,6 +2,7 @@
 #include <buda/base/text.hpp>
 #include <buda/netlist/model/op_types.hpp>
 #include <buda/ops/table/op_traits.hpp>
+#include <buda/overlay/blob/blob_of_netlist.hpp>
 #include <buda/pipes/check/consumption.hpp>
 #include <buda/pipes/plan/epoch_plan.hpp>
 #include <buda/sim/building.hpp>
@@ -22,23 +23,10 @@ std::int64_t core_number(const Op& op, GridCoord worker) {
   return op.grid_transpose ? std::int64_t{c} * op.grid.cols + r : std::int64_t{r} * op.grid.cols + c;
 }
 
-bool has_core(const Op& op, GridCoord worker) {
-  const std::int32_t r = worker.row - op.grid_loc.row, c = worker.col - op.grid_loc.col;
-  const auto [rows, cols] = op.grid_transpose ? std::pair(op.grid.cols, op.grid.rows) : std::pair(op.grid.rows, op.grid.cols);
-  return r >= 0 && c >= 0 && r < rows && c < cols;
-}
-
 Diagnostic not_of_netlist(const Building& b, std::uint32_t core, const std::string& message) {
   Diagnostic d = input_error("SM020", {}, cat("the stream program is not of this netlist: on ", name_of_core(b.m, core), ' ', message));
   d.node = b.blob().cores[core].op;
   return d;
-}
-
-// Not of cores that only pass tiles on.
-bool has_kernel(const overlay::Core& core) {
-  return std::any_of(core.streams.begin(), core.streams.end(), [](const Stream& s) {
-    return s.kind == StreamKind::input || s.kind == StreamKind::output || s.kind == StreamKind::intermediate;
-  });
 }
 
 KernelId new_kernel(Building& b, const Op& op, std::uint32_t core, std::int64_t number) {
@@ -65,7 +53,7 @@ Result<void> add_worker(Building& b, std::uint32_t c) {
   const Op* op = b.setup.index.op(core.op).op;
   if (op == nullptr)
     return input_error("SM001", {}, cat("the stream program has cores of op '", core.op, "', which the netlist does not have"));
-  if (!has_core(*op, core.core)) return not_of_netlist(b, c, cat("op '", op->name, "' has no core"));
+  if (!overlay::has_core(*op, core.core)) return not_of_netlist(b, c, cat("op '", op->name, "' has no core"));
   const KernelId id = new_kernel(b, *op, c, core_number(*op, core.core));
   for (const Stream& p : core.streams) {
     const auto found = b.ids.find({static_cast<std::int32_t>(c), p.number});
@@ -251,7 +239,7 @@ Result<void> expect_stored(Building& b, const pipes::Consumptions& consumptions)
 
 Result<void> add_kernels(Building& b) {
   for (std::uint32_t c = 0; c < b.blob().cores.size(); ++c)
-    if (!b.blob().cores[c].ethernet && has_kernel(b.blob().cores[c])) BUDA_TRY(add_worker(b, c));
+    if (!b.blob().cores[c].ethernet && overlay::has_kernel(b.blob().cores[c])) BUDA_TRY(add_worker(b, c));
   BUDA_TRY(add_ethernet_ops(b));
   for (const StreamState& s : b.m.streams)
     if (s.supply == Supply::kernel && s.kernel == kNone)

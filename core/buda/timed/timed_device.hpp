@@ -45,6 +45,7 @@ class TimedDevice final : public runtime::Device {
   Result<runtime::Progress> advance(const runtime::Until& until) override;
   std::optional<perf::Clock> clock() const override { return perf::Clock{device_.cost.clock_ghz * 1e9}; }
   runtime::Telemetry telemetry() const override;
+  bool has_values() const override { return values_ != nullptr; }
   bool record(perf::Sink& sink, perf::Level level) override;
   std::optional<perf::Summary> summary() const override;
 

@@ -68,7 +68,7 @@ void check_operators(const Model& model, Failure& failure) {
     found.add(cat(domain_name(node.domain()), '.', node.op_type()),
               cat("op type ", node.op_type(), " (", domain_text(model, node.domain()), ')'), unsupported_reason(model, node), node.name());
   });
-  if (!found.empty()) failure.add(found.report(model.error("ON030", "")));
+  if (!found.empty()) failure.add(found.report(model.error("ON030", "the model uses operators that are not supported")));
 }
 
 // libonnx's text is a sentence, a blank line and "==> Context: …"; the context repeats what our own message says.

@@ -255,7 +255,9 @@ class GraphImport final : public BodyImporter {
   // A type that the file states for an output and that is not the one computed here is worth a word: one of both is wrong.
   void compare_with_declaration(const ::onnx::ValueInfoProto& output, graph::ValueRef value) {
     const auto* type = builder_.graph().type(value);
-    if (type == nullptr || !output.type().has_tensor_type() || !output.type().tensor_type().has_shape()) return;
+    if (type == nullptr || !output.type().has_tensor_type()) return;
+    compare_with_declared_dtype(output, type->dtype);
+    if (!output.type().tensor_type().has_shape()) return;
     const auto& declared = output.type().tensor_type().shape();
     bool same = static_cast<std::size_t>(declared.dim_size()) == type->shape.rank();
     for (int i = 0; same && i < declared.dim_size(); ++i)
@@ -264,10 +266,22 @@ class GraphImport final : public BodyImporter {
     std::vector<std::string> sizes;
     for (const auto& dim : declared.dim())
       sizes.push_back(dim.has_dim_value() ? cat(dim.dim_value()) : dim.has_dim_param() ? dim.dim_param() : "?");
-    Diagnostic d = warning("ON041", model_->error("", "").loc,
-                           cat("output '", output.name(), "' is declared with shape ", list_text(sizes), ", and its nodes compute shape ",
-                               type->shape.text()));
-    d.node = output.name();
+    tell_of_output(output.name(), cat("output '", output.name(), "' is declared with shape ", list_text(sizes),
+                                      ", and its nodes compute shape ", type->shape.text()));
+  }
+
+  // Kinds of numbers alone: elements of one kind come in the type that the graph computes with.
+  void compare_with_declared_dtype(const ::onnx::ValueInfoProto& output, DType computed) {
+    const std::int32_t declared = output.type().tensor_type().elem_type();
+    const auto dtype = dtype_of(declared);
+    if (!dtype || (is_float(*dtype) == is_float(computed) && (*dtype == DType::boolean) == (computed == DType::boolean))) return;
+    tell_of_output(output.name(), cat("output '", output.name(), "' is declared with elements of type ", dtype_name(*dtype),
+                                      ", and its nodes compute ", dtype_name(computed)));
+  }
+
+  void tell_of_output(const std::string& output, std::string message) {
+    Diagnostic d = warning("ON041", model_->error("", "").loc, std::move(message));
+    d.node = output;
     host_->report(d);
   }
 

@@ -25,7 +25,8 @@ class FunctionCheck {
   }
 
   Result<void> finish() {
-    if (!unsupported_.empty()) failure_.add(unsupported_.report(module_->error("SH030", "")));
+    if (!unsupported_.empty())
+      failure_.add(unsupported_.report(module_->error("SH030", "the model uses operators that are not supported")));
     if (!failure_.empty()) return std::move(failure_);
     return success();
   }

@@ -88,7 +88,7 @@ class GraphImport final : public Walk {
       host_->progress("importing outputs", results.size(), model_->outputs.size());
       results.emplace_back(&output, value(main_, output.value, output.name));
     }
-    if (!unsupported_.empty()) failure_.add(unsupported_.report(model_->error("GF030", "")));
+    if (!unsupported_.empty()) failure_.add(unsupported_.report(model_->error("GF030", "the model uses operators that are not supported")));
     if (failure_.empty())
       for (const auto& [terminal, result] : results) add_output(*terminal, result);
     if (!failure_.empty()) return std::move(failure_);

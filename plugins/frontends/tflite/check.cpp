@@ -17,7 +17,7 @@ class Check {
 
   Result<void> run() {
     visit(model_->entry.subgraph);
-    if (!unsupported_.empty()) failure_.add(unsupported_.report(model_->error("TF030", "")));
+    if (!unsupported_.empty()) failure_.add(unsupported_.report(model_->error("TF030", "the model uses operators that are not supported")));
     if (model_->entry.outputs.empty()) failure_.add(model_->error("TF034", "the model has no output"));
     if (!failure_.empty()) return std::move(failure_);
     return success();

@@ -62,7 +62,7 @@ class OutputMaker {
 // All that went wrong; nothing when all is well.
 Failure faults(ImportState& state) {
   if (!state.unsupported.empty()) {
-    Diagnostic d = state.unsupported.report(state.archive->error("TS030", ""));
+    Diagnostic d = state.unsupported.report(state.archive->error("TS030", "the model uses operators that are not supported"));
     state.failure.add(std::move(d));
   }
   return std::move(state.failure);

@@ -64,6 +64,7 @@ class DryRun final : public runtime::Device, private netlist::ProgramEvents {
     Shape shape = runtime::entry_shape(*queue->declared);  // (z, r, c) of one entry
     return Tensor::zeros(DType::f32, Shape{entries, shape[0], shape[1], shape[2]});
   }
+  bool has_values() const override { return false; }
   runtime::Telemetry telemetry() const override { return {{"epochs", epochs_}}; }
 
  private:

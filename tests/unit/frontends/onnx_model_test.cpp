@@ -199,6 +199,17 @@ TEST_F(OnnxModels, ADeclaredOutputShapeThatIsNotTheComputedOneIsAWarning) {
   EXPECT_EQ(sink_.diagnostics()[0].message, "output 'y' is declared with shape [2, 4], and its nodes compute shape [2, 3]");
 }
 
+TEST_F(OnnxModels, ADeclaredOutputOfAnotherKindOfNumbersIsAWarning) {
+  OnnxModel m;
+  m.input("x", {2, 3}).node("Relu", {"x"}, {"y"});
+  m.output("y", {2, 3});
+  m.graph().mutable_output(0)->mutable_type()->mutable_tensor_type()->set_elem_type(::onnx::TensorProto::INT64);
+  imported(m.bytes());
+  ASSERT_EQ(sink_.diagnostics().size(), 1u);
+  EXPECT_EQ(sink_.diagnostics()[0].code, "ON041");
+  EXPECT_EQ(sink_.diagnostics()[0].message, "output 'y' is declared with elements of type I64, and its nodes compute F32");
+}
+
 TEST_F(OnnxModels, EveryOpsetFrom7To21) {
   Tensor x = pattern({2, 6});
   std::vector<float> reference = evaluated(small_mlp().bytes(), {x});

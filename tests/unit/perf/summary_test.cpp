@@ -1,10 +1,14 @@
 // Texts of summaries.
 #include <buda/perf/summary.hpp>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace buda::perf {
 namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
 
 TEST(Summary, SaysThroughputAndLimits) {
   Summary s;
@@ -80,6 +84,29 @@ TEST(Summary, CountsRowsOfBatches) {
   s.padding = 24;
   EXPECT_EQ(summary_text(s),
             "360 inputs (6 batches, filled up with 24 rows of zeros) in 1000000 cycles at 1.00 GHz: 360000 inputs/s; latency 0.0 us\n");
+}
+
+// What an epoch takes at a time is a batch then.
+TEST(Summary, NamesBatches) {
+  Summary s;
+  s.clock.hz = 1e9;
+  s.time = SimTime::from_cycles(1'000'000);
+  s.inputs = 32;
+  EpochSummary epoch;
+  epoch.graph = "fwd";
+  epoch.inputs = 32;
+  epoch.advice = {"--microbatch 16 predicts 1094 cycles per input at best, then NoC 0", "--set 'op.exp.grid=[2,1]'"};
+  epoch.ops.resize(1);
+  epoch.ops[0].name = "exp";
+  s.epochs = {epoch};
+  EXPECT_THAT(summary_text(s), HasSubstr("0 cycles for 32 inputs"));
+  s.set_rows(1000, 24);
+  EXPECT_EQ(s.padding, 24);
+  EXPECT_EQ(s.epochs[0].advice,
+            (std::vector<std::string>{"--microbatch 16 predicts 1094 cycles per batch at best, then NoC 0", "--set 'op.exp.grid=[2,1]'"}));
+  EXPECT_THAT(summary_text(s),
+              AllOf(HasSubstr("1000 inputs (32 batches"), HasSubstr("0 cycles for 32 batches"), HasSubstr("0 cycles per batch")));
+  EXPECT_EQ(s.counted(1), "1 batch");
 }
 
 // Each epoch once, the last until it has given the first output.

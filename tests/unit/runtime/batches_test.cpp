@@ -11,6 +11,7 @@ namespace buda::runtime {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 class BatchesTest : public testing::Test {
  protected:
@@ -75,6 +76,9 @@ TEST_F(BatchesTest, AllInputsAndOutputsNeedTheBatch) {
   input("b", {1, 5});
   output("y", {4, 2});
   EXPECT_THAT(error({{"a", zeros({8, 3})}, {"b", zeros({8, 5})}}), HasSubstr("'a' has 4 rows per batch and 'b' 1"));
+  // The one whose shape is wrong is named.
+  EXPECT_THAT(error({{"a", zeros({4, 3})}, {"b", zeros({4, 5})}}), HasSubstr("input 'b' has the shape [4, 5], the model's is [1, 5]"));
+  EXPECT_THAT(error({{"a", zeros({4, 3})}, {"b", zeros({4, 5})}}), Not(HasSubstr("input 'a' has")));
   ports_.inputs.pop_back();
   output("sum", {1});
   EXPECT_THAT(error({{"a", zeros({8, 3})}}), HasSubstr("output 'sum' has the shape [1], without the batch of 4"));

@@ -100,7 +100,7 @@ TEST_F(Streams, BadOnesAreReportedWithFileAndLine) {
 TEST_F(Streams, OfAnotherNetlistAreRefused) {
   Products products = made();
   products.files.emplace("temporal_epoch_7/overlay/blob.json", products.files.at(kFirst));
-  EXPECT_THAT(error_of(complete(products)), HasSubstr("RT041: the netlist has 1 temporal epochs, and this is of none"));
+  EXPECT_THAT(error_of(complete(products)), HasSubstr("RT041: the netlist has 1 temporal epoch, and this is of none"));
   products = {"m.tti", {{"temporal_epoch_1/overlay/blob.json", io::Bytes()}}};
   EXPECT_THAT(error_of(complete(products)), HasSubstr("RT041"));
   products = made();
@@ -110,6 +110,21 @@ TEST_F(Streams, OfAnotherNetlistAreRefused) {
   other.replace(other.find("graph_name: a,") + 12, 1, "first");
   program_.netlist = parsed(other);
   EXPECT_THAT(error_of(complete(products)), HasSubstr("RT041: it is of graphs a, b; temporal epoch 0 of the netlist has first, b"));
+}
+
+TEST_F(Streams, OfAnotherPlacementAreRefused) {
+  const Products products = made();
+  for (const auto& [what, with, says] :
+       {std::tuple("grid_loc: [0, 0]", "grid_loc: [3, 4]", "on core [0, 0] of chip 0, where the netlist does not have it"),
+        std::tuple("[0, 4], grid_size: [1, 1]", "[0, 4], grid_size: [2, 1]", "op 'h' on 1 core, and the netlist on 2"),
+        std::tuple("536870912", "545259520", "where the netlist has none")}) {
+    std::string other = pipes::two_chips();
+    const auto at = other.find(what);
+    ASSERT_NE(at, std::string::npos) << what;
+    program_.netlist = parsed(other.replace(at, std::string(what).size(), with));
+    program_.epochs.clear();
+    EXPECT_THAT(error_of(complete(products)), HasSubstr(says)) << what;
+  }
 }
 
 TEST(ProductsOfFolder, AreStreamProgramsByEpoch) {
