@@ -4,7 +4,8 @@
 // when the other begins. A buffer adds to those of all epochs that read or write it. What is made small is the sum over loads and channels
 // of mean * (load / mean)^8, where the mean is that of the load's channels: a load counts by its bytes, and the high power leaves little
 // but its busiest channel. So is what cores read in step (BufferTurn), in all its parts: buffers that are read at the same time lie in
-// different channels. Its mean is not below its largest buffer, which no placement makes smaller.
+// different channels. Its mean is not below its largest buffer, which no placement makes smaller. Both loads of an epoch together decide
+// among placements that are otherwise alike: few buffers before an epoch lie in the channels with least to do while it runs.
 #include <buda/balance/queues/load_placement.hpp>
 
 #include <algorithm>
@@ -31,6 +32,9 @@ constexpr double kOfWholeChannel = 8;
 // estimate; without it, gpt2_small takes 4 % longer on target `grid`, and BERT-large 18 %.
 constexpr double kOfTurn = 0.1;
 
+// What both loads of an epoch together count. With more, the times themselves are less even.
+constexpr double kOfBoth = 0.01;
+
 double cost_of(double load, double mean) {
   const double x = load / mean, x2 = x * x, x4 = x2 * x2;
   return mean * x4 * x4;
@@ -55,26 +59,33 @@ class Shares {
     for (std::size_t b = 0; b < buffers.size(); ++b)
       for (const BufferLoad& load : buffers[b].loads)
         add_share(b, numbers.try_emplace({load.epoch, load.before}, numbers.size()).first->second, static_cast<double>(load.bytes));
-    epochs_ = numbers.size();
+    times_ = numbers.size();
+    std::map<std::int32_t, std::size_t> both;  // by epoch that has both times
+    for (const auto& [of, load] : numbers)
+      if (of.second && numbers.contains({of.first, false})) both.emplace(of.first, times_ + both.size());
+    for (std::size_t b = 0; b < buffers.size(); ++b)
+      for (const BufferLoad& load : buffers[b].loads)
+        if (const auto it = both.find(load.epoch); it != both.end()) add_share(b, it->second, static_cast<double>(load.bytes));
+    turns_ = times_ + both.size();
     std::map<std::tuple<std::int32_t, bool, std::int32_t, std::int32_t>, std::size_t> turns;
     for (std::size_t b = 0; b < buffers.size(); ++b)
       for (const BufferTurn& turn : buffers[b].turns)
-        add_share(b, turns.try_emplace({turn.epoch, turn.before, turn.reader, turn.part}, epochs_ + turns.size()).first->second,
+        add_share(b, turns.try_emplace({turn.epoch, turn.before, turn.reader, turn.part}, turns_ + turns.size()).first->second,
                   static_cast<double>(turn.bytes));
     weight_.resize(buffers.size(), 0);
-    mean_.resize(epochs_ + turns.size(), 0);
-    members_.resize(epochs_);
+    mean_.resize(turns_ + turns.size(), 0);
+    members_.resize(turns_);
     load_.assign(mean_.size(), std::vector<double>(channels_, 0));
     for (std::size_t b = 0; b < buffers.size(); ++b)
       for (const Share& s : of_buffer_[b]) {
         mean_[s.load] += s.bytes / static_cast<double>(channels_);
-        if (!is_epoch(s.load)) continue;
-        weight_[b] += s.bytes;
+        if (is_turn(s.load)) continue;
+        if (is_time(s.load)) weight_[b] += s.bytes;
         members_[s.load].push_back(b);
       }
     for (std::size_t b = 0; b < buffers.size(); ++b)
       for (const Share& s : of_buffer_[b])
-        if (!is_epoch(s.load)) mean_[s.load] = std::max(mean_[s.load], s.bytes);
+        if (is_turn(s.load)) mean_[s.load] = std::max(mean_[s.load], s.bytes);
   }
 
   std::vector<std::int32_t> place() {
@@ -93,8 +104,9 @@ class Shares {
   }
 
  private:
-  // Whether a load is that of an epoch, and not that of a part of its time.
-  bool is_epoch(std::size_t load) const { return load < epochs_; }
+  // Whether a load is that of an epoch before its first input or while it runs, or of a turn; if neither, it is both times together.
+  bool is_time(std::size_t load) const { return load < times_; }
+  bool is_turn(std::size_t load) const { return load >= turns_; }
 
   void add_share(std::size_t b, std::size_t load, double bytes) {
     for (Share& s : of_buffer_[b])
@@ -125,8 +137,9 @@ class Shares {
     for (const Share& s : of_buffer_[b]) {
       const std::vector<double>& loads = load_[s.load];
       const double load = loads[channel], mean = mean_[s.load];
-      sum += (is_epoch(s.load) ? 1 : kOfTurn) * (cost_of(load + s.bytes, mean) - cost_of(load, mean));
-      if (halves_ == 1 || !is_epoch(s.load)) continue;
+      const double weight = is_time(s.load) ? 1 : is_turn(s.load) ? kOfTurn : kOfBoth;
+      sum += weight * (cost_of(load + s.bytes, mean) - cost_of(load, mean));
+      if (halves_ == 1 || !is_time(s.load)) continue;
       const double whole = load + loads[channel ^ 1];
       sum += kOfWholeChannel * (cost_of(whole + s.bytes, 2 * mean) - cost_of(whole, 2 * mean));
     }
@@ -167,7 +180,7 @@ class Shares {
 
   bool swap_pairs() {
     bool swapped = false;
-    for (std::size_t load = 0; load < epochs_ && pairs_ < kMaxPairs; ++load) {
+    for (std::size_t load = 0; load < turns_ && pairs_ < kMaxPairs; ++load) {
       const auto busiest = std::max_element(load_[load].begin(), load_[load].end());
       if (*busiest <= kEven * mean_[load]) continue;
       const auto channel = static_cast<std::int32_t>(busiest - load_[load].begin());
@@ -219,11 +232,12 @@ class Shares {
   std::size_t halves_;
   std::size_t channels_;  // or halves of them
   ChannelRoom room_;
-  std::size_t epochs_ = 0;  // loads of epochs; those of parts of their time follow
+  // Loads up to here are those of epochs before their first inputs or while they run, those up to `turns_` of both together, then turns.
+  std::size_t times_ = 0, turns_ = 0;
   std::vector<std::vector<Share>> of_buffer_;
   std::vector<double> weight_;                     // by buffer: its shares together
   std::vector<double> mean_;                       // by load
-  std::vector<std::vector<std::size_t>> members_;  // by load: buffers with a share of it
+  std::vector<std::vector<std::size_t>> members_;  // by load but of turns: buffers with a share of it
   std::vector<std::vector<double>> load_;          // by load and channel
   std::vector<std::int32_t> channel_;
   std::int64_t pairs_ = 0;
