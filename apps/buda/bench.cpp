@@ -3,6 +3,7 @@
 
 #include "apps/buda/bench_figures.hpp"
 #include "apps/buda/compilation.hpp"
+#include "apps/buda/stage_checks.hpp"
 #include "apps/buda/stages.hpp"
 
 #include <buda/base/text.hpp>
@@ -40,6 +41,16 @@ std::vector<std::string> runner_command(const Options& o, const cli::ToolHost& h
   argv.insert(argv.end(), host.common_arguments.begin(), host.common_arguments.end());
   if (host.verbosity == 0) argv.push_back("-q");  // of the run, only what goes wrong
   return argv;
+}
+
+// What the user left open.
+Options completed(const Options& given, cli::ToolHost& host) {
+  Options o = given;
+  o.model = compiler::model_file(given.model, host.fs());
+  if (o.target.empty()) o.target = kSimulator;
+  // The kernels are what this target executes.
+  o.kernels = o.target == "tensix";
+  return o;
 }
 
 template <class T>
@@ -91,12 +102,16 @@ Result<void> print_bench(Options o, cli::ToolHost& host, const std::string& fold
 
 }  // namespace
 
+Result<void> check_bench_options(const Options& given, cli::ToolHost& host) {
+  BUDA_TRY(check_stage_options(given, host));
+  if (given.dry_run) return success();
+  Options o = completed(given, host);
+  o.output = BuildFiles("", cli::model_name(o.model)).image;
+  return check_options_of({"runner", runner_command(o, host, "."), {}, {}}, host);
+}
+
 Result<void> bench_model(const Options& given, cli::ToolHost& host) {
-  Options o = given;
-  o.model = compiler::model_file(given.model, host.fs());
-  if (o.target.empty()) o.target = kSimulator;
-  // The kernels are what this target executes.
-  o.kernels = o.target == "tensix";
+  Options o = completed(given, host);
   std::string folder = o.build_dir;
   if (folder.empty() && o.save_temps) folder = cat(cli::model_name(o.model), ".bench.build");
   if (o.dry_run) return print_bench(o, host, folder.empty() ? host.temporary_dir + "/buda" : folder);

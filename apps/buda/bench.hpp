@@ -7,6 +7,8 @@
 
 namespace buda::driver {
 
+// Before the first stage works: what the stages and the runner would refuse.
+Result<void> check_bench_options(const Options& options, cli::ToolHost& host);
 Result<void> bench_model(const Options& options, cli::ToolHost& host);
 
 }  // namespace buda::driver

@@ -16,6 +16,7 @@ namespace {
 
 // What is said to the stages up to the image.
 void declare_compilation(cli::OptionSet& set, Options& o) {
+  set.positional("MODEL", o.model, "the model: a file that a frontend reads (ONNX, a graph, ...)");
   cli::declare_device(set, o.device, "device to compile for: a name of share/buda/devices or a descriptor file");
   set.text("frontend", o.frontend, "NAME", "the frontend; default: the one that recognises the model with the highest certainty");
   set.texts("dim", o.dims, "NAME=N", "value of a symbolic dimension of the model");
@@ -41,7 +42,6 @@ void declare_families(cli::OptionSet& set, Options& o, std::span<const char* con
 }
 
 void declare(cli::OptionSet& set, Options& o) {
-  set.positional("MODEL", o.model, "the model: a file that a frontend reads (ONNX, a graph, ...)");
   set.path("output", o.output, "FILE", "the image; default: the model's name with .tti, in the current folder").also("-o");
   declare_compilation(set, o);
   set.real("accuracy", o.accuracy, "R",
@@ -63,7 +63,6 @@ void declare(cli::OptionSet& set, Options& o) {
 }
 
 void declare_training(cli::OptionSet& set, Options& o) {
-  set.positional("MODEL", o.model, "the model: a file that a frontend reads (ONNX, a graph, ...)");
   set.path("output", o.output, "FILE",
            "the checkpoint with the trained parameters; default: the model's name with .trained.safetensors, in the current folder")
       .also("-o");
@@ -82,35 +81,38 @@ std::vector<std::string> files_of_stages(const Options& o) {
   return out;
 }
 
+// What the commands have in common that run the stages.
+cli::ToolSpec command_of_stages(Options& o) {
+  cli::ToolSpec spec;
+  spec.declare_others = [&o](cli::OptionSet& set, const std::string& bin_dir, const std::string& temporary_dir) {
+    return declare_stage_options(set, o, bin_dir, temporary_dir);
+  };
+  spec.also_read = [&o] { return files_of_stages(o); };
+  spec.check = [&o](cli::ToolHost& host) { return check_stage_options(o, host); };
+  return spec;
+}
+
 cli::ToolSpec train_command(Options& o) {
   o.trains = true;
-  cli::ToolSpec train;
+  cli::ToolSpec train = command_of_stages(o);
   train.name = "buda train";
   train.summary = "train a model on a target";
   train.description =
       "Runs importer, autograd, the stages of `buda compile` and trainer as processes, each on the products of the previous one. -### "
-      "prints "
-      "the commands.\nOptions of these tools can be given directly: --loss and --optimizer of autograd, --inputs, --targets and --epochs "
-      "of "
-      "trainer, and those of the compilation.";
+      "prints the commands.\nOptions of these tools can be given directly: --loss and --optimizer of autograd, --inputs, --targets and "
+      "--epochs of trainer, and those of the compilation.";
   train.reads = "the model and the files that belong to it; inputs and targets; the device descriptor; the plugins.";
   train.writes =
       "the checkpoint; with --save-temps or --build-dir also the products of all stages, the image of the training step among them.";
   train.example =
       "buda train digits.onnx --inputs train.images.npz --targets train.labels.npz --epochs 30 --optimizer sgd:lr=0.1,momentum=0.9";
   train.declare = [&o](cli::OptionSet& set) { declare_training(set, o); };
-  train.declare_others = [&o](cli::OptionSet& set, const std::string& bin_dir, const std::string& temporary_dir) {
-    return declare_stage_options(set, o, bin_dir, temporary_dir);
-  };
-  train.also_read = [&o] { return files_of_stages(o); };
-  train.check = [&o](cli::ToolHost& host) { return check_stage_options(o, host); };
   train.run = [&o](cli::ToolHost& host) { return train_model(o, host); };
   train.products = [&o] { return std::vector<std::string>{checkpoint_path(o)}; };
   return train;
 }
 
 void declare_bench(cli::OptionSet& set, Options& o) {
-  set.positional("MODEL", o.model, "the model: a file that a frontend reads (ONNX, a graph, ...)");
   set.path("output", o.output, "FILE", "keep the image in FILE; default: it is not kept").also("-o");
   set.text("target", o.target, "NAME", "simulates the image; default: grid");
   set.integer("rounds", o.rounds, "N", "rounds of the program's loop that are simulated, each a microbatch of batches").at_least(1);
@@ -120,7 +122,7 @@ void declare_bench(cli::OptionSet& set, Options& o) {
 }
 
 cli::ToolSpec bench_command(Options& o) {
-  cli::ToolSpec bench;
+  cli::ToolSpec bench = command_of_stages(o);
   bench.name = "buda bench";
   bench.summary = "compile a model, simulate it on random inputs, and print its figures";
   bench.description =
@@ -131,10 +133,7 @@ cli::ToolSpec bench_command(Options& o) {
   bench.writes = "the table, on standard output; with -o the image; with --save-temps or --build-dir also the products of all stages.";
   bench.example = "buda bench digits.onnx --microbatch 64\nbuda bench digits.onnx --device e150 --json";
   bench.declare = [&o](cli::OptionSet& set) { declare_bench(set, o); };
-  bench.declare_others = [&o](cli::OptionSet& set, const std::string& bin_dir, const std::string& temporary_dir) {
-    return declare_stage_options(set, o, bin_dir, temporary_dir);
-  };
-  bench.check = [&o](cli::ToolHost& host) { return check_stage_options(o, host); };
+  bench.check = [&o](cli::ToolHost& host) { return check_bench_options(o, host); };
   bench.run = [&o](cli::ToolHost& host) { return bench_model(o, host); };
   bench.products = [&o] { return std::vector<std::string>{o.output}; };
   return bench;
@@ -144,7 +143,7 @@ cli::ToolSpec bench_command(Options& o) {
 
 cli::ToolSpec tool(AllOptions& all) {
   Options& o = all.compile;
-  cli::ToolSpec compile;
+  cli::ToolSpec compile = command_of_stages(o);
   compile.name = "buda compile";
   compile.summary = "compile a model into an image that `buda run` executes";
   compile.description =
@@ -155,11 +154,6 @@ cli::ToolSpec tool(AllOptions& all) {
   compile.writes = "the image (.tti); with --save-temps or --build-dir also the products of all stages.";
   compile.example = "buda compile digits.onnx -o digits.tti --device n150\nbuda run digits.tti --inputs digits.images.npz -o out.npz";
   compile.declare = [&o](cli::OptionSet& set) { declare(set, o); };
-  compile.declare_others = [&o](cli::OptionSet& set, const std::string& bin_dir, const std::string& temporary_dir) {
-    return declare_stage_options(set, o, bin_dir, temporary_dir);
-  };
-  compile.also_read = [&o] { return files_of_stages(o); };
-  compile.check = [&o](cli::ToolHost& host) { return check_stage_options(o, host); };
   compile.run = [&o](cli::ToolHost& host) { return compile_model(o, host); };
   compile.products = [&o] { return std::vector<std::string>{image_path(o)}; };
 

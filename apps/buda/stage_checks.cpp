@@ -28,19 +28,21 @@ Diagnostic refused(const StageCommand& command, const io::ProcessResult& result)
 
 }  // namespace
 
+Result<void> check_options_of(const StageCommand& command, const cli::ToolHost& host) {
+  std::vector<std::string> argv = command.argv;
+  // What is refused is called as the user called it.
+  for (std::string& word : argv)
+    if (auto given = host.given_as.find(word.starts_with("--") ? word.substr(2) : ""); given != host.given_as.end()) word = given->second;
+  argv.insert(argv.end(), {"--check-options", "-q"});  // warnings are told when it works
+  BUDA_ASSIGN(const auto result, io::run_process(argv));
+  return result.exit_code == 0 ? success() : refused(command, result);
+}
+
 Result<void> check_stage_options(const Options& options, const cli::ToolHost& host) {
   if (options.dry_run) return success();
   const BuildFiles files("", cli::model_name(options.model));
-  for (const StageCommand& command : stage_commands(options, host, files, files.image)) {
-    if (!has_options(command)) continue;
-    std::vector<std::string> argv = command.argv;
-    // What is refused is called as the user called it.
-    for (std::string& word : argv)
-      if (auto given = host.given_as.find(word.starts_with("--") ? word.substr(2) : ""); given != host.given_as.end()) word = given->second;
-    argv.insert(argv.end(), {"--check-options", "-q"});  // warnings are told when it works
-    BUDA_ASSIGN(const auto result, io::run_process(argv));
-    if (result.exit_code != 0) return refused(command, result);
-  }
+  for (const StageCommand& command : stage_commands(options, host, files, files.image))
+    if (has_options(command)) BUDA_TRY(check_options_of(command, host));
   return success();
 }
 

@@ -4,6 +4,7 @@
 #include "apps/runner/run.hpp"
 
 #include <buda/cli/product_name.hpp>
+#include <buda/plugin/check_name.hpp>
 
 namespace buda::runner {
 namespace {
@@ -72,6 +73,12 @@ void declare(cli::OptionSet& set, Options& o) {
   set.flag("same-type", o.same_type, "also require the expected element type");
 }
 
+// What can be told without the model.
+Result<void> check(const Options& o, const cli::ToolHost& host) {
+  if (o.target.empty() || o.target == kCpu) return success();
+  return plugin::check_name(host.plugins, host.plugins.targets, plugin::Kind::target, o.target);
+}
+
 }  // namespace
 
 std::string output_path(const Options& o) {
@@ -102,6 +109,7 @@ cli::ToolSpec tool(Options& o) {
       "runner digits.graph.json --target cpu --inputs digits.images.npz -o reference.npz";
   spec.plugins = {plugin::Kind::target};
   spec.declare = [&o](cli::OptionSet& set) { declare(set, o); };
+  spec.check = [&o](cli::ToolHost& host) { return check(o, host); };
   spec.inputs = [&o] {
     using cli::FileKind;
     return std::vector<cli::InputFile>{{o.model, {FileKind::image, FileKind::netlist, FileKind::tensor_graph, FileKind::device_graph}},

@@ -5,6 +5,7 @@
 
 #include <buda/autograd/schedule.hpp>
 #include <buda/cli/product_name.hpp>
+#include <buda/plugin/check_name.hpp>
 #include <buda/tensor/tensor_file.hpp>
 
 namespace buda::trainer {
@@ -53,6 +54,8 @@ void declare(cli::OptionSet& set, Options& o) {
 Result<void> check(const Options& o, cli::ToolHost& host) {
   BUDA_TRY(autograd::parse_schedule(o.schedule));
   if (!o.output.empty()) BUDA_TRY(check_tensor_path(o.output));
+  if (!o.target.empty() && o.target != kCpu)
+    BUDA_TRY(plugin::check_name(host.plugins, host.plugins.targets, plugin::Kind::target, o.target));
   if (o.inputs.empty() && o.targets.empty())
     return usage_error("TR001", "there are no samples: --inputs gives the model's inputs, and --targets what the loss compares with");
   for (const auto* files : {&o.inputs, &o.targets, &o.validate, &o.validate_targets})
