@@ -2,6 +2,7 @@
 #include "stages.hpp"
 
 #include <buda/base/rng.hpp>
+#include <buda/compiler/accuracy/give_back.hpp>
 #include <buda/compiler/accuracy/raise.hpp>
 #include <buda/compiler/accuracy/raise_accuracy.hpp>
 #include <buda/compiler/accuracy/raise_order.hpp>
@@ -24,22 +25,86 @@ using graph::MathFidelity;
 
 // ---- order
 
-TEST(RaiseSteps, TakesTheBestRateFirstAndStaysOnTheHull) {
-  // Op 0: 8 for 4, then 1 more for 6; the choice in between is above the hull. Op 1: 6 for 2.
-  const std::vector<std::vector<RaiseChoice>> ops = {{{0, 10}, {4, 2}, {5, 1.9}, {10, 1}}, {{0, 7}, {2, 1}}};
-  const std::vector<RaiseStep> steps = raise_steps(ops);
-  ASSERT_EQ(steps.size(), 3u);
-  EXPECT_EQ(steps[0], (RaiseStep{1, 1, 6}));
-  EXPECT_EQ(steps[1], (RaiseStep{0, 1, 8}));
-  EXPECT_EQ(steps[2], (RaiseStep{0, 3, 1}));
+TEST(RaiseOrder, TakesTheBestRateFirstAndStaysOnTheHull) {
+  // Op 0: four fifths for 4, then a tenth more for 6; the choice in between is above the hull. Op 1: six sevenths for 2.
+  const std::vector<RaisableOp> ops = {{{10}, {{0, 1}, {4, 0.2}, {5, 0.19}, {10, 0.1}}}, {{7}, {{0, 1}, {2, 1.0 / 7}}}};
+  const RaiseOrder order = raise_order(ops, {17});
+  ASSERT_EQ(order.steps.size(), 3u);
+  EXPECT_EQ(order.steps[0], (RaiseStep{1, 1}));
+  EXPECT_EQ(order.steps[1], (RaiseStep{0, 1}));
+  EXPECT_EQ(order.steps[2], (RaiseStep{0, 3}));
 }
 
-TEST(RaiseSteps, LeavesOutWhatSavesNothing) { EXPECT_TRUE(raise_steps({{{0, 5}, {1, 5}, {2, 6}}, {{0, 0}, {1, 0}}, {}}).empty()); }
+TEST(RaiseOrder, LeavesOutWhatSavesNothing) {
+  EXPECT_TRUE(raise_order({{{5}, {{0, 1}, {1, 1}, {2, 1.2}}}, {{0}, {{0, 1}, {1, 0}}}, {{}, {{0, 1}}}}, {5}).steps.empty());
+}
 
-TEST(RaiseSteps, PrefersTheLargerOfFreeSavings) {
-  const auto steps = raise_steps({{{0, 5}, {0, 4}, {0, 1}}});
-  ASSERT_EQ(steps.size(), 1u);
-  EXPECT_EQ(steps[0].choice, 2u);
+TEST(RaiseOrder, PrefersTheLargerOfFreeSavings) {
+  const auto order = raise_order({{{5}, {{0, 1}, {0, 0.8}, {0, 0.2}}}}, {5});
+  ASSERT_EQ(order.steps.size(), 1u);
+  EXPECT_EQ(order.steps[0].choice, 2u);
+}
+
+TEST(RaiseOrder, OutputsThatHoldDoNotCountUntilAllDo) {
+  // Op 0 makes most of what output 0 misses, which is allowed; op 1 all of what output 1 misses, which is too much.
+  const std::vector<RaisableOp> ops = {{{0.8, 0}, {{0, 1}, {1, 0}}}, {{0, 20}, {{0, 1}, {50, 0}}}};
+  const RaiseOrder order = raise_order(ops, {0.8, 20});
+  ASSERT_EQ(order.steps.size(), 2u);
+  EXPECT_EQ(order.steps[0], (RaiseStep{1, 1}));
+  EXPECT_EQ(order.enough, 1u);
+}
+
+TEST(RaiseOrder, EffectsAddUpToWhatIsMeasured) {
+  const auto ops = scaled_to({{{1, 0}, {{0, 1}}}, {{}, {{0, 1}}}, {{3, 0}, {{0, 1}}}}, {2, 5});
+  EXPECT_EQ(ops[0].effects, (std::vector<double>{0.5, 0}));
+  EXPECT_EQ(ops[2].effects, (std::vector<double>{1.5, 0}));
+}
+
+// ---- taking back
+
+class TakingBack : public ::testing::Test {
+ protected:
+  using Chosen = std::vector<std::size_t>;
+
+  // Of ops that cost 10 each, all raised; those of `needed` may not be taken back. What is left raised in the end.
+  Chosen spared(std::size_t count, const std::vector<std::size_t>& needed) {
+    const std::vector<RaisableOp> ops(count, {{0.01}, {{0, 1}, {10, 0}}});
+    GivingBack giving(ops);
+    Chosen now(count, 1);
+    while (const auto next = giving.next(now, {1.0})) {
+      ++trials_;
+      const bool holds = std::all_of(needed.begin(), needed.end(), [&](std::size_t i) { return (*next)[i] != 0; });
+      giving.learn(holds);
+      if (holds) now = *next;
+      EXPECT_LE(trials_, 20u);
+    }
+    return now;
+  }
+  std::size_t trials_ = 0;
+};
+
+TEST_F(TakingBack, TakesAllBackAtOnceWhereNoneIsNeeded) {
+  EXPECT_EQ(spared(100, {}), Chosen(100, 0));
+  EXPECT_EQ(trials_, 1u);
+}
+
+TEST_F(TakingBack, KeepsTheOneThatIsNeeded) {
+  for (const std::size_t needed : {0, 5, 15}) {
+    Chosen expected(16, 0);
+    expected[needed] = 1;
+    trials_ = 0;
+    EXPECT_EQ(spared(16, {needed}), expected) << needed;
+  }
+}
+
+TEST_F(TakingBack, LeavesWhatIsEstimatedToLoseTooMuch) {
+  const std::vector<RaisableOp> ops = {{{40}, {{0, 1}, {10, 0}}}, {{0.1}, {{0, 1}, {10, 0}}}};
+  GivingBack giving(ops);
+  const auto next = giving.next({1, 1}, {0.5});
+  ASSERT_TRUE(next);
+  EXPECT_EQ(*next, (Chosen{1, 0}));
+  giving.learn(true);
+  EXPECT_FALSE(giving.next(*next, {0.4}));
 }
 
 // ---- search
@@ -126,11 +191,24 @@ TEST(Scores, ErrorShareIsTwiceWhatTheCorrelationLacks) {
   const auto score = score_outputs({{"y", expected}}, {{"y", actual}}, 0.99);
   ASSERT_TRUE(score);
   EXPECT_TRUE(score->holds);
-  EXPECT_NEAR(score->loss, 2 * (1 - score->correlation), 0.02 * score->loss);
+  EXPECT_NEAR(error_share(expected, actual), 2 * (1 - score->correlation), 0.02 * error_share(expected, actual));
+  EXPECT_DOUBLE_EQ(score->largest_miss(), error_share(expected, actual) / 0.02);
   const auto strict = score_outputs({{"y", expected}}, {{"y", actual}}, 0.9999);
   ASSERT_TRUE(strict);
   EXPECT_FALSE(strict->holds);
   EXPECT_EQ(strict->output, "y");
+}
+
+// An error of 0.0009 is three times the number, and allowed.
+TEST(Scores, WhatSmallOutputsMissIsAPartOfWhatIsAllowed) {
+  const Tensor want = Tensor(Shape{1, 1}, std::vector<float>{0.0003f}), got = Tensor(Shape{1, 1}, std::vector<float>{0.0012f});
+  const double allowed = 0.02 * 0.0003 + 0.001;
+  EXPECT_NEAR(miss(want, got, 0.99), 0.0009 * 0.0009 / (allowed * allowed), 1e-4);
+  const auto score = score_outputs({{"y", want}, {"z", want}}, {{"y", got}, {"z", want}}, 0.99);
+  ASSERT_TRUE(score);
+  EXPECT_TRUE(score->holds);
+  EXPECT_EQ(score->misses.size(), 2u);
+  EXPECT_EQ(score->misses.at("z"), 0);
 }
 
 TEST(Scores, NamesAnOutputThatTheModelDoesNotHave) {

@@ -26,12 +26,14 @@ using graph::NodeKind;
 
 // Ops whose errors are followed to the outputs one by one; of the others, which err less, the effect is estimated from these.
 constexpr std::size_t kMaxFollowed = 96;
+// Where an output is no number.
+constexpr double kMissOfInfinity = 1e6;
 
 using Values = std::vector<std::vector<Tensor>>;  // by id
 
 class Losses {
  public:
-  Losses(const Trial& base, Host& host) : base_(base), graph_(base.graph), order_(graph_.topological_order()) {
+  Losses(const Trial& base, double floor, Host& host) : base_(base), graph_(base.graph), order_(graph_.topological_order()), floor_(floor) {
     options_.threads = host.threads;
   }
 
@@ -41,11 +43,15 @@ class Losses {
       if (counts(graph_.node(id))) BUDA_TRY(add_op(graph_.node(id)));
     BUDA_TRY(follow(host));
     for (std::size_t i = 0; i < found_.size(); ++i)
-      if (found_[i].loss > 0) BUDA_TRY(add_raises(graph_.node(ids_[i]), raises, found_[i]));
+      if (is_positive(found_[i].effects)) BUDA_TRY(add_raises(graph_.node(ids_[i]), raises, found_[i]));
     return std::move(found_);
   }
 
  private:
+  static bool is_positive(const std::vector<double>& effects) {
+    return std::any_of(effects.begin(), effects.end(), [](double e) { return e > 0; });
+  }
+
   bool counts(const Node& n) const {
     return n.is_op() && n.op() != graph::kToDevice && n.op() != graph::kToHost && graph::level_of(graph_, n) == graph::Level::device &&
            n.outputs.size() == 1 && n.outputs[0].shape.rank() == 4 && is_float(n.outputs[0].dtype) && n.outputs[0].format &&
@@ -75,7 +81,7 @@ class Losses {
 
   Result<void> add_op(const Node& n) {
     if (!is_known(n)) return success();
-    OpLoss op{.name = n.name(), .type = n.op(), .loss = 0, .sources = {}, .raises = {}};
+    OpLoss op{.name = n.name(), .type = n.op(), .effects = {}, .sources = {}, .raises = {}};
     for (std::size_t i = 0; i < n.inputs().size(); ++i)
       if (is_floating_source(graph_, n, i)) op.sources.push_back(i);
     BUDA_ASSIGN(Tensor error, own_error(n));
@@ -175,28 +181,29 @@ class Losses {
     std::vector<std::size_t> largest(found_.size());
     std::iota(largest.begin(), largest.end(), std::size_t{0});
     std::stable_sort(largest.begin(), largest.end(), [&](std::size_t a, std::size_t b) { return shares[a] > shares[b]; });
-    double followed = 0, effects = 0;
+    double followed = 0;
+    std::vector<double> effects(base_.score.misses.size());
     for (std::size_t k = 0; k < largest.size(); ++k) {
       const std::size_t i = largest[k];
       if (shares[i] == 0) continue;
       if (k < kMaxFollowed) {
         host.progress("measuring what ops lose", k, std::min(largest.size(), kMaxFollowed));
-        BUDA_ASSIGN(found_[i].loss, effect(ids_[i], errors_[i]));
+        BUDA_ASSIGN(found_[i].effects, effect(ids_[i], errors_[i]));
         followed += shares[i];
-        effects += found_[i].loss;
+        for (std::size_t o = 0; o < effects.size(); ++o) effects[o] += found_[i].effects[o];
       } else {
-        found_[i].loss = followed > 0 ? effects / followed * shares[i] : shares[i];
+        for (const double e : effects) found_[i].effects.push_back(e / followed * shares[i]);
       }
     }
     return success();
   }
 
   // What the error of this op does to the outputs: only what depends on it is computed again.
-  Result<double> effect(NodeId disturbed, const Tensor& error) const {
+  Result<std::vector<double>> effect(NodeId disturbed, const Tensor& error) const {
     Values changed(graph_.id_bound());
     BUDA_ASSIGN(Tensor value, sum_of(reference_[disturbed.index()][0], error));
     changed[disturbed.index()] = {std::move(value)};
-    double out = 0;
+    std::vector<double> out(base_.score.misses.size());
     for (const NodeId id : order_) {
       const Node& n = graph_.node(id);
       const bool depends =
@@ -209,8 +216,10 @@ class Losses {
       }
       BUDA_ASSIGN(auto results, ops::evaluate_node(n, graph::level_of(graph_, n), in, options_));
       if (n.kind() == NodeKind::output) {
-        const double share = error_share(reference_[id.index()][0], results[0]);
-        out += std::isfinite(share) ? share : 1;
+        const auto output = base_.score.misses.find(n.name());
+        if (output == base_.score.misses.end()) continue;
+        const double m = miss(reference_[id.index()][0], results[0], floor_);
+        out[static_cast<std::size_t>(std::distance(base_.score.misses.begin(), output))] = std::isfinite(m) ? m : kMissOfInfinity;
       } else {
         changed[id.index()] = std::move(results);
       }
@@ -243,6 +252,7 @@ class Losses {
   const Graph& graph_;
   std::vector<NodeId> order_;
   ops::EvaluateOptions options_;
+  double floor_;
   Values reference_;  // in fp32
   std::vector<OpLoss> found_;
   std::vector<NodeId> ids_;     // of found_
@@ -251,8 +261,9 @@ class Losses {
 
 }  // namespace
 
-Result<std::vector<OpLoss>> op_losses(const Trial& base, const NamedTensors& inputs, const std::vector<Raise>& raises, Host& host) {
-  return Losses(base, host).measure(inputs, raises, host);
+Result<std::vector<OpLoss>> op_losses(const Trial& base, const NamedTensors& inputs, double floor, const std::vector<Raise>& raises,
+                                      Host& host) {
+  return Losses(base, floor, host).measure(inputs, raises, host);
 }
 
 }  // namespace buda::compiler

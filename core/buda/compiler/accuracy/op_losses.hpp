@@ -24,12 +24,14 @@ struct PossibleRaise {
 
 struct OpLoss {
   std::string name, type;
-  double loss = 0;                   // error_share of the outputs, as the op alone makes it
+  std::vector<double> effects;       // what the op alone makes the outputs miss (score.hpp), by the order of their names
   std::vector<std::size_t> sources;  // operands that are inputs, parameters or constants
   std::vector<PossibleRaise> raises;
 };
 
-// `inputs`: one batch, by the names, in the types and the shapes of the graph's inputs.
-Result<std::vector<OpLoss>> op_losses(const Trial& base, const NamedTensors& inputs, const std::vector<Raise>& raises, Host& host);
+// `inputs`: one batch, by the names, in the types and the shapes of the graph's inputs. Effects are on the outputs of the base's score,
+// whose criteria have `floor`.
+Result<std::vector<OpLoss>> op_losses(const Trial& base, const NamedTensors& inputs, double floor, const std::vector<Raise>& raises,
+                                      Host& host);
 
 }  // namespace buda::compiler

@@ -83,9 +83,14 @@ std::vector<Raise> possible_raises(const device::DeviceDescriptor& device, bool 
 
 std::vector<Raise> raises_of_all(const device::DeviceDescriptor& device) {
   const bool has_full = device.features.fp32_accumulate && device.supports(DataFormat::float32);
-  const DataFormat format = has_full ? DataFormat::float32 : DataFormat::float16;
-  if (!device.supports(format)) return {};
-  return {{{}, format, format, {}}, {MathFidelity::hifi4, format, format, {}}};
+  const DataFormat half = DataFormat::float16, full = DataFormat::float32, sums = has_full ? full : half;
+  std::vector<Raise> out;
+  for (const DataFormat format : {half, full}) {
+    if (!device.supports(format) || (format == full && !has_full)) continue;
+    out.push_back({{}, sums, format, {}});
+    out.push_back({MathFidelity::hifi4, sums, format, {}});
+  }
+  return out;
 }
 
 bool is_floating_source(const graph::Graph& graph, const Node& node, std::size_t input) {

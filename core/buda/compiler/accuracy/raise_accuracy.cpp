@@ -3,6 +3,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/compiler/accuracy/calibration.hpp>
+#include <buda/compiler/accuracy/give_back.hpp>
 #include <buda/compiler/accuracy/op_losses.hpp>
 #include <buda/compiler/accuracy/raise_cost.hpp>
 #include <buda/compiler/accuracy/raise_order.hpp>
@@ -10,6 +11,7 @@
 #include <buda/compiler/accuracy/search.hpp>
 #include <buda/io/process.hpp>
 #include <buda/io/yaml.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -19,14 +21,14 @@
 namespace buda::compiler {
 namespace {
 
-constexpr std::size_t kMaxTrials = 24;         // of the search
-constexpr std::size_t kMaxCheaperTrials = 12;  // of other choices for what it has found
-// Of the cycles of the model as it was.
+constexpr std::size_t kMaxTrials = 24;        // of the search for single ops
+constexpr std::size_t kMaxTrialsBeside = 10;  // of the same, where all alike holds already
+// Of the cycles of the model as it was: so much more ends the search.
 constexpr double kAcceptedMore = 0.01;
-// Ops with less of the loss are not worth a trial of their own.
-constexpr double kNotableShare = 0.02;
-// Of the loss that the floor allows, so that estimates which are a little off need no further trial.
-constexpr double kAimedShare = 0.9;
+// The same where all alike holds: to look at single ops takes many times as long.
+constexpr double kAcceptedOfAll = 0.05;
+// Values may be so many times as large as they were on the inputs given, and Float16 would still hold them.
+constexpr double kHeadroom = 8, kLargestFloat16 = 65504;
 
 std::vector<std::string> texts_of(const std::vector<io::Node>& rules) {
   std::vector<std::string> out;
@@ -64,18 +66,33 @@ class Raising {
       return finished({});
     }
     host_.log(0, cat("accuracy: ", base_.score.text(), " on the arithmetic of the device; ", floor_, " is asked for"));
-    BUDA_TRY(measure());
-    BUDA_TRY(search());
-    if (best_) BUDA_TRY(cheapen());
-    BUDA_TRY(try_all_alike());
-    if (!best_) return cannot_reach();
+    // It costs least, and takes a trial or two; but it is a choice for all values that the model may ever have, and gives up block formats.
+    const bool has_room = !has_block_floats(base_.graph) && largest_value() * kHeadroom <= kLargestFloat16;
+    if (has_room) BUDA_TRY(try_all_alike(true));
+    if (costs_more(best(), kAcceptedOfAll)) BUDA_TRY(raise_single_ops());
+    if (!has_room && best() == nullptr) BUDA_TRY(try_all_alike(true));
+    if (!alike_ && costs_more(best())) BUDA_TRY(try_all_alike(false));
+    if (best() == nullptr) return cannot_reach();
     report_raised();
-    return finished(all_alike_ ? std::vector<io::Node>{rule_for_all(*all_alike_)} : rules_for(raised_ops(chosen_)));
+    return finished(best()->rules);
   }
 
  private:
-  // By op of losses_: which of its raises; one more than their index, 0 for none.
+  // By op of losses_: which of its choices, 0 for none.
   using Chosen = std::vector<std::size_t>;
+
+  // What holds.
+  struct Held {
+    Trial trial;
+    std::vector<io::Node> rules;
+    Chosen chosen;     // of single ops
+    std::string what;  // of all alike
+  };
+
+  const Held* best() const {
+    if (single_ && alike_) return single_->trial.cycles < alike_->trial.cycles ? &*single_ : &*alike_;
+    return single_ ? &*single_ : alike_ ? &*alike_ : nullptr;
+  }
 
   // A model that is not what is expected in fp32 either is not mended by formats.
   Result<void> check_reference() {
@@ -95,24 +112,61 @@ class Raising {
     return try_rules(setting_, texts_of(rules), given_.inputs, given_.expected, floor_, kind, host_);
   }
 
-  Result<void> measure() {
-    const std::vector<Raise> raises = possible_raises(setting_.device, has_block_floats(base_.graph));
-    BUDA_ASSIGN(losses_, op_losses(base_, given_.batch, raises, host_));
-    log_losses(losses_, host_);
-    for (const OpLoss& op : losses_) {
-      std::vector<RaiseChoice> choices = {{0, op.loss}};
-      for (const PossibleRaise& p : op.raises)
-        choices.push_back({raise_cost({op.name, op.type, p.raise, op.sources}, base_, setting_.device), op.loss * p.left});
-      choices_.push_back(std::move(choices));
+  // Of what ops made on the device.
+  double largest_value() const {
+    double out = 0;
+    for (const auto& [name, tensor] : base_.run.ops) {
+      const Tensor values = tensor.cast(DType::f32);
+      for (const float v : values.as<float>())
+        if (std::isfinite(v)) out = std::max(out, std::fabs(static_cast<double>(v)));
     }
-    steps_ = raise_steps(choices_);
+    return out;
+  }
+
+  // So much more than the model as it was that further trials are worth their time; also where nothing holds.
+  bool costs_more(const Held* held, double accepted = kAcceptedMore) const {
+    return held == nullptr || static_cast<double>(held->trial.cycles) > static_cast<double>(base_.cycles) * (1 + accepted);
+  }
+
+  // In formats of 16 bits, or in Float32. The first that holds is the cheapest.
+  Result<void> try_all_alike(bool in_16_bits) {
+    for (const Raise& all : raises_of_all(setting_.device)) {
+      if ((bits_per_datum(*all.output) == 16) != in_16_bits) continue;
+      const std::vector<io::Node> rules{rule_for_all(all)};
+      BUDA_ASSIGN(auto trial, attempt(rules, TrialKind::other));
+      if (!trial) continue;
+      log_trial(cat("all ops raised, ", all.text()), *trial);
+      if (!trial->score.holds) {
+        note_failed(std::move(*trial));
+        continue;
+      }
+      alike_ = Held{std::move(*trial), rules, {}, all.text()};
+      return success();
+    }
     return success();
   }
 
-  Chosen chosen_by(const Taken& taken) const {
-    Chosen out(losses_.size(), 0);
-    for (const std::size_t step : taken) out[steps_[step].op] = steps_[step].choice;
-    return out;
+  Result<void> raise_single_ops() {
+    BUDA_TRY(measure());
+    BUDA_TRY(search());
+    if (single_) BUDA_TRY(give_back());
+    return success();
+  }
+
+  Result<void> measure() {
+    const std::vector<Raise> raises = possible_raises(setting_.device, has_block_floats(base_.graph));
+    BUDA_ASSIGN(losses_, op_losses(base_, given_.batch, floor_, raises, host_));
+    for (const auto& [output, m] : base_.score.misses) misses_.push_back(std::isfinite(m) ? m : 1);
+    log_losses(losses_, misses_, host_);
+    for (const OpLoss& op : losses_) {
+      RaisableOp raisable{op.effects, {{0, 1}}};
+      for (const PossibleRaise& p : op.raises)
+        raisable.choices.push_back({raise_cost({op.name, op.type, p.raise, op.sources}, base_, setting_.device), p.left});
+      raisable_.push_back(std::move(raisable));
+    }
+    raisable_ = scaled_to(std::move(raisable_), misses_);
+    order_ = raise_order(raisable_, misses_);
+    return success();
   }
 
   std::vector<RaisedOp> raised_ops(const Chosen& chosen) const {
@@ -122,30 +176,18 @@ class Raising {
     return out;
   }
 
-  // After how many steps the loss is estimated to be what the floor allows.
-  std::size_t estimated_steps() const {
-    double total = 0;
-    for (const OpLoss& op : losses_) total += op.loss;
-    const double allowed = base_.score.has_correlation ? (1 - floor_) / std::max(1 - base_.score.correlation, 1e-12) : 0.5;
-    double left = total;
-    std::size_t steps = 0;
-    while (steps < steps_.size() && left > total * allowed * kAimedShare) left -= steps_[steps++].saved;
-    return steps;
-  }
-
   Result<TrialVerdict> verdict_on(const Chosen& chosen) {
     if (const auto known = verdicts_.find(chosen); known != verdicts_.end()) return known->second;
-    BUDA_ASSIGN(auto trial, attempt(rules_for(raised_ops(chosen)), TrialKind::other));
+    const std::vector<io::Node> rules = rules_for(raised_ops(chosen));
+    BUDA_ASSIGN(auto trial, attempt(rules, TrialKind::other));
     TrialVerdict verdict = TrialVerdict::no_fit;
     if (trial) {
       verdict = trial->score.holds ? TrialVerdict::holds : TrialVerdict::too_little;
       log_trial(cat(raised_ops(chosen).size(), " ops raised"), *trial);
-      const bool better = verdict == TrialVerdict::holds && (!best_ || trial->cycles <= best_->cycles);
-      if (better) {
-        chosen_ = chosen;
-        best_ = std::move(*trial);
-      } else if (verdict == TrialVerdict::too_little && (!nearest_ || trial->score.loss < nearest_->score.loss)) {
-        nearest_ = std::move(*trial);
+      if (verdict == TrialVerdict::too_little) {
+        note_failed(std::move(*trial));
+      } else if (!single_ || trial->cycles <= single_->trial.cycles) {
+        single_ = Held{std::move(*trial), rules, chosen, {}};
       }
     }
     verdicts_.emplace(chosen, verdict);
@@ -154,65 +196,33 @@ class Raising {
 
   Result<void> search() {
     std::vector<std::size_t> groups;
-    for (const RaiseStep& step : steps_) groups.push_back(step.op);
-    BUDA_TRY(fewest_steps(groups, estimated_steps(), kMaxTrials, [&](const Taken& taken) { return verdict_on(chosen_by(taken)); }));
+    for (const RaiseStep& step : order_.steps) groups.push_back(step.op);
+    auto attempt_steps = [&](const Taken& taken) {
+      Chosen chosen(losses_.size(), 0);
+      for (const std::size_t step : taken) chosen[order_.steps[step].op] = order_.steps[step].choice;
+      return verdict_on(chosen);
+    };
+    BUDA_TRY(fewest_steps(groups, order_.enough, alike_ ? kMaxTrialsBeside : kMaxTrials, attempt_steps));
     return success();
   }
 
-  // Estimates of costs and losses are a little off, and placements differ: other choices for single ops, those first that are estimated to
-  // save most.
-  Result<void> cheapen() {
-    for (std::size_t k = 0; k < kMaxCheaperTrials && costs_more();) {
-      const std::optional<Chosen> next = cheaper_choice();
+  // What the order has raised in vain: effects and costs are estimates, and not all that came before the last step was needed.
+  Result<void> give_back() {
+    GivingBack giving(raisable_);
+    while (costs_more(&*single_)) {
+      std::vector<double> left;
+      for (const auto& [output, m] : single_->trial.score.misses) left.push_back(1 - m);
+      const std::optional<Chosen> next = giving.next(single_->chosen, left);
       if (!next) return success();
-      BUDA_TRY(verdict_on(*next));
-      ++k;
+      const std::int64_t before = single_->trial.cycles;
+      BUDA_ASSIGN(const TrialVerdict verdict, verdict_on(*next));
+      giving.learn(verdict == TrialVerdict::holds && single_->chosen == *next && single_->trial.cycles <= before);
     }
     return success();
   }
 
-  // So much more that further trials are worth their time.
-  bool costs_more() const { return static_cast<double>(best_->cycles) > static_cast<double>(base_.cycles) * (1 + kAcceptedMore); }
-
-  double estimated_loss(const Chosen& chosen) const {
-    double out = 0;
-    for (std::size_t i = 0; i < chosen.size(); ++i) out += choices_[i][chosen[i]].loss;
-    return out;
-  }
-
-  // One of those that were not tried, with one op's choice changed: the cheapest. Estimates of losses may be wrong by a half.
-  std::optional<Chosen> cheaper_choice() const {
-    const double room = best_->score.has_correlation ? (1 - floor_) / std::max(1 - best_->score.correlation, 1e-12) : 2;
-    const double most = estimated_loss(chosen_) * std::max(room, 1.0) * 1.5;
-    const double whole = estimated_loss(Chosen(losses_.size(), 0));
-    std::optional<Chosen> out;
-    double least = 0;
-    for (std::size_t i = 0; i < chosen_.size(); ++i)
-      for (std::size_t c = 0; c < choices_[i].size(); ++c) {
-        if (c == chosen_[i] || (chosen_[i] == 0 && losses_[i].loss < kNotableShare * whole)) continue;
-        Chosen other = chosen_;
-        other[i] = c;
-        const double more = choices_[i][c].cost - choices_[i][chosen_[i]].cost;
-        if ((out && more >= least) || verdicts_.contains(other) || estimated_loss(other) > most) continue;
-        least = more;
-        out = std::move(other);
-      }
-    return out;
-  }
-
-  // All alike: where that is what it takes, or costs less than single raises, between which formats change.
-  Result<void> try_all_alike() {
-    if (best_ && !costs_more()) return success();
-    for (const Raise& all : raises_of_all(setting_.device)) {
-      BUDA_ASSIGN(auto trial, attempt({rule_for_all(all)}, TrialKind::other));
-      if (!trial) continue;
-      log_trial("all ops raised", *trial);
-      if (!trial->score.holds && (!nearest_ || trial->score.loss < nearest_->score.loss)) nearest_ = *trial;
-      if (!trial->score.holds || (best_ && trial->cycles >= best_->cycles)) continue;
-      best_ = std::move(*trial);
-      all_alike_ = all;
-    }
-    return success();
+  void note_failed(Trial trial) {
+    if (!nearest_ || trial.score.largest_miss() < nearest_->score.largest_miss()) nearest_ = std::move(trial);
   }
 
   void log_trial(const std::string& what, const Trial& trial) {
@@ -221,13 +231,14 @@ class Raising {
   }
 
   void report_raised() {
-    if (all_alike_) {
-      host_.log(0, cat("accuracy: all ops and values are raised: ", all_alike_->text()));
+    const Held& best = *this->best();
+    if (best.chosen.empty()) {
+      host_.log(0, cat("accuracy: all ops and values are raised: ", best.what));
     } else {
-      log_raised(raised_ops(chosen_), losses_.size(), host_);
+      log_raised(raised_ops(best.chosen), losses_.size(), host_);
     }
-    host_.log(0, cat("accuracy: ", best_->score.text(), " after ", trials_, " trials; simulated: ", base_.cycles, " -> ", best_->cycles,
-                     " cycles (", percent_text(base_.cycles, best_->cycles), ")"));
+    host_.log(0, cat("accuracy: ", best.trial.score.text(), " after ", trials_, " trials; simulated: ", base_.cycles, " -> ",
+                     best.trial.cycles, " cycles (", percent_text(base_.cycles, best.trial.cycles), ")"));
   }
 
   Failure cannot_reach() {
@@ -237,8 +248,10 @@ class Raising {
             "': ", nearest_ ? cat("the best of ", trials_, " trials has ", nearest_->score.text()) : "nothing that it can raise fits",
             ", output '", (nearest_ ? nearest_->score : base_.score).output, "'"));
     d.fault = Fault::mismatch;
-    const auto most = std::max_element(losses_.begin(), losses_.end(), [](const OpLoss& a, const OpLoss& b) { return a.loss < b.loss; });
-    if (most != losses_.end() && most->loss > 0)
+    const std::vector<double> shares = shares_of_loss(losses_, misses_);
+    const auto largest = std::max_element(shares.begin(), shares.end());
+    const auto most = losses_.begin() + (largest - shares.begin());
+    if (most != losses_.end() && *largest > 0)
       d.hint = cat("most is lost by op '", most->name, "'; run it on the host: ", io::shell_line({"--cpu-fallback-nodes", most->name}));
     return d;
   }
@@ -262,14 +275,13 @@ class Raising {
   Calibration given_;
   Trial base_;
   std::vector<OpLoss> losses_;
-  std::vector<std::vector<RaiseChoice>> choices_;
-  std::vector<RaiseStep> steps_;
+  std::vector<double> misses_;  // by output, of the model as it is
+  std::vector<RaisableOp> raisable_;
+  RaiseOrder order_;
   std::map<Chosen, TrialVerdict> verdicts_;
   std::size_t trials_ = 0;
-  Chosen chosen_;
-  std::optional<Raise> all_alike_;  // of the best trial, instead of chosen_
-  std::optional<Trial> best_;       // of those that hold
-  std::optional<Trial> nearest_;    // of the others
+  std::optional<Held> alike_, single_;  // the best of each
+  std::optional<Trial> nearest_;        // of those that do not hold
 };
 
 }  // namespace

@@ -1,53 +1,99 @@
-// The lower hull of each op's choices, merged.
+// Greedy, one step after the other.
 #include <buda/compiler/accuracy/raise_order.hpp>
 
 #include <algorithm>
 #include <limits>
+#include <optional>
+#include <utility>
 
 namespace buda::compiler {
 namespace {
 
-// Savings below this part of the op's loss are noise of the measurement.
+// Savings below this part of what the op has lost at first are noise of the measurement.
 constexpr double kMinSaved = 0.02;
+// Of what the criterion allows, so that estimates which are a little off need no further trial.
+constexpr double kAimedMiss = 0.9;
+// How often the aim is halved: estimates are not better.
+constexpr int kMaxHalvings = 10;
 
-struct RatedStep {
-  RaiseStep step;
-  double rate = 0;
-};
+class Greedy {
+ public:
+  Greedy(const std::vector<RaisableOp>& ops, const std::vector<double>& misses) : ops_(ops), misses_(misses), chosen_(ops.size(), 0) {}
 
-void add_hull(std::size_t op, const std::vector<RaiseChoice>& choices, std::vector<RatedStep>& out) {
-  std::size_t at = 0;
-  for (;;) {
-    std::size_t best = at;
-    double rate = 0;
-    for (std::size_t c = 1; c < choices.size(); ++c) {
-      const double saved = choices[at].loss - choices[c].loss, more = choices[c].cost - choices[at].cost;
-      if (saved <= kMinSaved * choices[0].loss || choices[c].loss >= choices[at].loss) continue;
-      const double its = more > 0 ? saved / more : std::numeric_limits<double>::infinity();
-      const bool better = its > rate || (its == rate && choices[c].loss < choices[best].loss);
-      if (best == at || better) {
-        best = c;
-        rate = its;
+  RaiseOrder run() {
+    RaiseOrder out;
+    double aim = kAimedMiss;
+    for (int k = 0; k <= kMaxHalvings; ++k, aim /= 2) {
+      ways_.clear();
+      for (const double m : misses_) ways_.push_back(std::max(0.0, m - aim));
+      while (const std::optional<RaiseStep> next = best_step(aim)) {
+        take(*next);
+        out.steps.push_back(*next);
+      }
+      if (k == 0) out.enough = out.steps.size();
+    }
+    return out;
+  }
+
+ private:
+  double saved(const RaisableOp& op, std::size_t from, std::size_t to, std::size_t output) const {
+    return op.effects[output] * (op.choices[from].left - op.choices[to].left);
+  }
+
+  // Parts of the outputs' ways.
+  double gain(const RaisableOp& op, std::size_t from, std::size_t to, double aim) const {
+    double out = 0;
+    for (std::size_t o = 0; o < misses_.size(); ++o) {
+      const double left = misses_[o] - aim;
+      if (left > 0 && ways_[o] > 0) out += std::min(saved(op, from, to, o), left) / ways_[o];
+    }
+    return out;
+  }
+
+  std::optional<RaiseStep> best_step(double aim) const {
+    std::optional<RaiseStep> out;
+    double best_rate = 0, best_gain = 0;
+    for (std::size_t i = 0; i < ops_.size(); ++i) {
+      const RaisableOp& op = ops_[i];
+      if (op.effects.empty()) continue;
+      const std::size_t from = chosen_[i];
+      for (std::size_t c = 1; c < op.choices.size(); ++c) {
+        if (op.choices[from].left - op.choices[c].left <= kMinSaved) continue;
+        const double its_gain = gain(op, from, c, aim), more = op.choices[c].cost - op.choices[from].cost;
+        if (its_gain <= 0) continue;
+        const double rate = more > 0 ? its_gain / more : std::numeric_limits<double>::infinity();
+        if (out && (rate < best_rate || (rate == best_rate && its_gain <= best_gain))) continue;
+        best_rate = rate;
+        best_gain = its_gain;
+        out = RaiseStep{i, c};
       }
     }
-    if (best == at) return;
-    // Rates of one op do not rise, so that its steps stay in order.
-    if (!out.empty() && out.back().step.op == op) rate = std::min(rate, out.back().rate);
-    out.push_back({{op, best, choices[at].loss - choices[best].loss}, rate});
-    at = best;
+    return out;
   }
-}
+
+  void take(const RaiseStep& step) {
+    for (std::size_t o = 0; o < misses_.size(); ++o) misses_[o] -= saved(ops_[step.op], chosen_[step.op], step.choice, o);
+    chosen_[step.op] = step.choice;
+  }
+
+  const std::vector<RaisableOp>& ops_;
+  std::vector<double> misses_, ways_;  // by output
+  std::vector<std::size_t> chosen_;
+};
 
 }  // namespace
 
-std::vector<RaiseStep> raise_steps(const std::vector<std::vector<RaiseChoice>>& ops) {
-  std::vector<RatedStep> rated;
-  for (std::size_t op = 0; op < ops.size(); ++op)
-    if (!ops[op].empty()) add_hull(op, ops[op], rated);
-  std::stable_sort(rated.begin(), rated.end(), [](const RatedStep& a, const RatedStep& b) { return a.rate > b.rate; });
-  std::vector<RaiseStep> out;
-  for (const RatedStep& r : rated) out.push_back(r.step);
-  return out;
+std::vector<RaisableOp> scaled_to(std::vector<RaisableOp> ops, const std::vector<double>& misses) {
+  for (std::size_t o = 0; o < misses.size(); ++o) {
+    double sum = 0;
+    for (const RaisableOp& op : ops)
+      if (!op.effects.empty()) sum += op.effects[o];
+    for (RaisableOp& op : ops)
+      if (!op.effects.empty() && sum > 0) op.effects[o] *= misses[o] / sum;
+  }
+  return ops;
 }
+
+RaiseOrder raise_order(const std::vector<RaisableOp>& ops, const std::vector<double>& misses) { return Greedy(ops, misses).run(); }
 
 }  // namespace buda::compiler

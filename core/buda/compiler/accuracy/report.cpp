@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdio>
 #include <map>
+#include <numeric>
 
 namespace buda::compiler {
 namespace {
@@ -29,19 +30,33 @@ std::string percent_text(std::int64_t before, std::int64_t after) {
   return formatted("%+.1f %%", more);
 }
 
-void log_losses(const std::vector<OpLoss>& losses, Host& host) {
-  std::vector<const OpLoss*> sorted;
-  double total = 0;
-  for (const OpLoss& op : losses) {
-    sorted.push_back(&op);
-    total += op.loss;
+std::vector<double> shares_of_loss(const std::vector<OpLoss>& losses, const std::vector<double>& misses) {
+  const bool any = std::any_of(misses.begin(), misses.end(), [](double m) { return m > 1; });
+  std::vector<double> out(losses.size(), 0.0);
+  double outputs = 0;
+  for (std::size_t o = 0; o < misses.size(); ++o) {
+    double sum = 0;
+    for (const OpLoss& op : losses)
+      if (!op.effects.empty()) sum += op.effects[o];
+    if ((any && misses[o] <= 1) || sum <= 0) continue;
+    ++outputs;
+    for (std::size_t i = 0; i < losses.size(); ++i)
+      if (!losses[i].effects.empty()) out[i] += losses[i].effects[o] / sum;
   }
-  std::stable_sort(sorted.begin(), sorted.end(), [](const OpLoss* a, const OpLoss* b) { return a->loss > b->loss; });
+  for (double& share : out) share /= std::max(outputs, 1.0);
+  return out;
+}
+
+void log_losses(const std::vector<OpLoss>& losses, const std::vector<double>& misses, Host& host) {
+  const std::vector<double> shares = shares_of_loss(losses, misses);
+  std::vector<std::size_t> sorted(losses.size());
+  std::iota(sorted.begin(), sorted.end(), std::size_t{0});
+  std::stable_sort(sorted.begin(), sorted.end(), [&](std::size_t a, std::size_t b) { return shares[a] > shares[b]; });
   if (sorted.size() > kMaxListed) sorted.resize(kMaxListed);
-  for (const OpLoss* op : sorted)
-    if (op->loss > 0)
-      host.log(1,
-               cat("accuracy: op '", op->name, "' (", op->type, ") makes ", formatted("%.1f", 100 * op->loss / total), " % of the loss"));
+  for (const std::size_t i : sorted)
+    if (shares[i] > 0)
+      host.log(1, cat("accuracy: op '", losses[i].name, "' (", losses[i].type, ") makes ", formatted("%.1f", 100 * shares[i]),
+                      " % of the loss"));
 }
 
 void log_raised(const std::vector<RaisedOp>& raised, std::size_t ops, Host& host) {

@@ -13,8 +13,10 @@ namespace buda::compiler {
 
 std::string percent_text(std::int64_t before, std::int64_t after);  // "+2.1 %"
 
+// Of what outputs lose that miss their criteria, the parts that ops make; of all outputs where none misses.
+std::vector<double> shares_of_loss(const std::vector<OpLoss>& losses, const std::vector<double>& misses);
 // The ops that lose most, with -v.
-void log_losses(const std::vector<OpLoss>& losses, Host& host);
+void log_losses(const std::vector<OpLoss>& losses, const std::vector<double>& misses, Host& host);
 // What is raised, by kind of raise. `ops`: how many there are.
 void log_raised(const std::vector<RaisedOp>& raised, std::size_t ops, Host& host);
 // A file for --config.

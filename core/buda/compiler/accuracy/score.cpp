@@ -37,6 +37,33 @@ double error_share(const Tensor& expected, const Tensor& actual) {
   return whole > 0 ? errors / whole : std::numeric_limits<double>::infinity();
 }
 
+double miss(const Tensor& expected, const Tensor& actual, double floor) {
+  const CompareCriterion criterion = standard_criterion(expected, actual);
+  CompareOptions options = criterion.options;
+  options.worst = 0;
+  const auto compared = compare(expected, actual, options);
+  if (!compared) return std::numeric_limits<double>::infinity();
+  double out = 0;
+  const bool has_correlation = is_float(expected.dtype()) && compared->correlation.state == Correlation::State::defined;
+  if (has_correlation || criterion.thresholds.min_correlation)
+    out = std::max(out, error_share(expected, actual) / std::max(2 * (1 - floor), 1e-12));
+  if (const auto limit = criterion.thresholds.max_abs_error) {
+    const double share = compared->max_abs_error / std::max(*limit, 1e-300);
+    out = std::max(out, share * share);
+  }
+  if (criterion.thresholds.min_close_fraction && compared->max_abs_error > 0) {
+    const double share = compared->max_abs_error / std::max(options.atol, 1e-300);
+    out = std::max(out, share * share);
+  }
+  return out;
+}
+
+double Score::largest_miss() const {
+  double out = 0;
+  for (const auto& [name, m] : misses) out = std::max(out, m);
+  return out;
+}
+
 std::string Score::text() const {
   if (!has_correlation) return reason.empty() ? "as expected" : reason;
   return cat("correlation ", short_correlation(correlation));
@@ -57,8 +84,7 @@ Result<Score> score_outputs(const NamedTensors& expected, const NamedTensors& ac
     const Comparison& comparison = *compared;
     const bool has = is_float(want.dtype()) && comparison.correlation.state == Correlation::State::defined;
     if (has || criterion.thresholds.min_correlation) criterion.thresholds.min_correlation = floor;
-    const double share = error_share(want, found->second);
-    out.loss += share;
+    out.misses[name] = miss(want, found->second, floor);
     const bool holds = judge(comparison, criterion.thresholds, name).ok();
     const bool smallest = has && (!out.has_correlation || comparison.correlation.value < out.correlation);
     if (smallest) {

@@ -88,7 +88,7 @@ Result<std::optional<Trial>> try_rules(const TrialSetting& setting, const std::v
     // Whoever runs the image does so in mode exact first, whose sums come in another order.
     BUDA_ASSIGN(const GoldenRun exact, run_on_golden(model, setting.device, arith::Mode::exact, inputs, {}, quiet));
     BUDA_ASSIGN(Score score, score_outputs(expected, exact.outputs, floor));
-    if (!score.holds || score.loss > out.score.loss) out.score = std::move(score);
+    if (!score.holds || score.largest_miss() > out.score.largest_miss()) out.score = std::move(score);
   }
   if (!out.score.holds && kind == TrialKind::other) return std::optional<Trial>(std::move(out));
   auto cycles = simulated_cycles(std::move(model), setting.device, inputs, quiet);
