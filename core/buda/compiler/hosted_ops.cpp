@@ -22,6 +22,11 @@ NodesByOrigin nodes_by_origin(const graph::Graph& model) {
   NodesByOrigin out;
   for (const graph::NodeId id : model.ids()) {
     const graph::Node& n = model.node(id);
+    if (n.kind() == graph::NodeKind::output) {
+      // What brings a value to an output has the output's name.
+      if (const graph::Node& giver = model.node(n.inputs()[0].source.node); giver.is_op()) out[n.name()].push_back(&giver);
+      continue;
+    }
     if (!n.is_op()) continue;
     out[n.name()].push_back(&n);
     for (const graph::Origin& origin : n.origins)
@@ -100,7 +105,11 @@ std::optional<HostedOps> hosted_ops(const Misfits& misfits, const graph::Graph& 
     };
     const std::vector<std::string> origins = origins_of(name, misfit, nodes);
     if (!origins.empty() && std::all_of(origins.begin(), origins.end(), is_integer_op)) {
-      for (const std::string& origin : origins) out.emplace(origin, HostedOp{nodes.at(origin).front()->op(), misfit.why});
+      for (const std::string& origin : origins) {
+        const graph::Node& first = *nodes.at(origin).front();
+        const bool is_origin = std::any_of(first.origins.begin(), first.origins.end(), [&](const auto& o) { return o.node == origin; });
+        out.emplace(is_origin ? origin : first.name(), HostedOp{first.op(), misfit.why});
+      }
     } else if (misfit.picks_rows) {
       out.emplace(name, HostedOp{"", misfit.why});
     } else {

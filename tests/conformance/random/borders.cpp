@@ -186,6 +186,88 @@ void long_sum(IntegerPool& pool) {
   g.op("reduce_sum", {x}, {{"dims", std::vector<std::int64_t>{is_last ? 1 : 0}}, {"keep_dims", g.chance(60)}});
 }
 
+// Booleans: moved, picked, chosen, compared and reduced.
+void truths(IntegerPool& pool) {
+  Growing& g = pool.growing();
+  using Axes = std::vector<std::int64_t>;
+  Shape shape = g.any_shape();
+  const Port x = pool.bools(shape);
+  const std::int64_t axis = g.any_axis(g.value(x));
+  const std::int64_t size = shape[*shape.axis(axis)];
+  switch (g.pick(7)) {
+    case 0:
+      g.op("gather", {x, pool.places(Shape{g.between(1, 9)}, size)}, {{"dim", axis}});
+      return;
+    case 1:
+      g.op("where", {pool.bools(g.meeting_shape(shape)), x, pool.bools(g.meeting_shape(shape))});
+      return;
+    case 2:
+      g.op(g.chance(50) ? "reduce_max" : "reduce_min", {x}, {{"dims", Axes{axis}}, {"keep_dims", g.chance(60)}});
+      return;
+    case 3:
+      g.op(g.chance(50) ? "equal" : "logical_xor", {x, pool.bools(g.meeting_shape(shape))});
+      return;
+    case 4:
+      g.op("concatenate", {x, pool.bools(shape)}, {{"dim", axis}});
+      return;
+    case 5:
+      g.op("gather_elements", {x, pool.places(shape, size)}, {{"dim", axis}});
+      return;
+    default: {
+      auto y = g.op("cast", {x}, {{"dtype", std::string(dtype_name(pool.any_integer_type()))}});
+      if (y)
+        g.op(g.chance(50) ? "reduce_sum" : "multiply",
+             g.chance(50) ? std::vector<Port>{*y} : std::vector<Port>{*y, given(g, g.meeting_shape(shape), g.dtype(*y))});
+    }
+  }
+}
+
+// Movements that the suite of integers does not draw: borders of a value, new axes, backwards.
+void movement(IntegerPool& pool) {
+  Growing& g = pool.growing();
+  using Axes = std::vector<std::int64_t>;
+  auto found = g.some([&](const Tensor& t) { return is_integer(t.dtype()) && t.shape().rank() > 0; });
+  const Port x = found && g.chance(60) ? *found : given(g, g.any_shape(), pool.any_integer_type());
+  const Shape shape = g.shape(x);
+  const std::size_t axis = g.pick(shape.rank());
+  switch (g.pick(4)) {
+    case 0: {
+      Axes before(shape.rank(), 0), after(shape.rank(), 0);
+      before[axis] = g.between(0, 3);
+      after[axis] = g.between(0, 3);
+      g.op("pad", {x}, {{"before", before}, {"after", after}, {"value", static_cast<double>(any_number(g, any_range(g, g.dtype(x))))}});
+      return;
+    }
+    case 1:
+      g.op("slice", {x},
+           {{"dims", Axes{static_cast<std::int64_t>(axis)}}, {"starts", Axes{-1}}, {"stops", Axes{-shape[axis] - 1}}, {"steps", Axes{-1}}});
+      return;
+    case 2:
+      g.op("unsqueeze", {x}, {{"dims", Axes{g.between(0, static_cast<std::int64_t>(shape.rank()))}}});
+      return;
+    default: {
+      Shape wide = shape;
+      for (std::size_t i = 0; i < wide.rank(); ++i)
+        if (wide[i] == 1 && g.chance(60)) wide[i] = g.between(1, 7);
+      g.op("broadcast", {x}, {{"shape", Axes(wide.begin(), wide.end())}});
+    }
+  }
+}
+
+// Integers as floats on the way to a comparison.
+void comparison_of_floats(IntegerPool& pool) {
+  Growing& g = pool.growing();
+  static constexpr const char* kOps[] = {"equal", "less", "greater_equal"};
+  const DType dtype = pool.any_integer_type();
+  const Range range = any_range(g, dtype);
+  if (range.most > (1 << 24) || range.least < -(1 << 24)) return;
+  const Port x = given(g, numbers(g, g.any_shape(), dtype, range), range);
+  const Port y = given(g, numbers(g, g.meeting_shape(g.shape(x)), dtype, range), range);
+  auto a = g.op("cast", {x}, {{"dtype", std::string("F32")}});
+  auto b = g.op("cast", {y}, {{"dtype", std::string("F32")}});
+  if (a && b) g.op(g.one_of(kOps), {*a, *b});
+}
+
 // Places along axes as long as what operands and digits hold.
 void places(IntegerPool& pool) {
   Growing& g = pool.growing();
@@ -249,7 +331,7 @@ void product(IntegerPool& pool) {
 }
 
 void border_step(IntegerPool& pool) {
-  switch (pool.growing().pick(13)) {
+  switch (pool.growing().pick(16)) {
     case 0:
     case 1:
     case 2:
@@ -271,6 +353,12 @@ void border_step(IntegerPool& pool) {
       return places(pool);
     case 11:
       return long_sum(pool);
+    case 12:
+      return truths(pool);
+    case 13:
+      return movement(pool);
+    case 14:
+      return comparison_of_floats(pool);
     default:
       return product(pool);
   }

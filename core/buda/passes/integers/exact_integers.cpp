@@ -48,8 +48,8 @@ using IntegerRules = std::map<std::string_view, IntegerRule>;
 const IntegerRules& integer_rules() {
   static const IntegerRules rules = [] {
     IntegerRules out;
-    for (const auto* list : {&elementwise_integer_rules(), &bit_integer_rules(), &conversion_integer_rules(), &division_integer_rules(),
-                             &movement_integer_rules(), &index_integer_rules(), &reduction_integer_rules()})
+    for (const auto* list : {&elementwise_integer_rules(), &comparison_integer_rules(), &bit_integer_rules(), &conversion_integer_rules(),
+                             &division_integer_rules(), &movement_integer_rules(), &index_integer_rules(), &reduction_integer_rules()})
       for (const NamedIntegerRule& named : *list) out.emplace(named.op, named.rule);
     return out;
   }();
@@ -67,7 +67,8 @@ bool has_integers(const Graph& graph, const Node& n) {
 bool has_row_without_room(const Graph& graph, const Node& n) {
   static const std::set<std::string_view> ops = [] {
     std::set<std::string_view> out = {"reduce_max", "reduce_min"};
-    for (const auto* list : {&elementwise_integer_rules(), &bit_integer_rules(), &division_integer_rules(), &movement_integer_rules()})
+    for (const auto* list : {&elementwise_integer_rules(), &comparison_integer_rules(), &bit_integer_rules(), &division_integer_rules(),
+                             &movement_integer_rules()})
       for (const NamedIntegerRule& named : *list) out.insert(named.op);
     return out;
   }();
@@ -115,14 +116,21 @@ class ExactIntegers {
     std::size_t count = 0;
   };
 
-  // Outputs that an input or a known value gives need no device, which would round large ones.
+  // Each matrix of a value is read by itself.
+  static bool has_room_for_matrices(const Shape& shape) {
+    std::int64_t matrices = 1;
+    for (std::size_t i = 0; i + 2 < shape.rank(); ++i) matrices *= shape[i];
+    return have_room(matrices);
+  }
+
+  // Outputs that an input or a known value gives need no device, which would round large ones, and may have no room for others.
   void keep_from_device() {
     if (!context_.fallback.enabled) return;
     for (const NodeId id : graph_.outputs()) {
       const graph::ValueRef value = graph_.node(id).inputs()[0].source;
       const bool is_known = value.node.index() < known_.size() && known_[value.node.index()] != 0;
       if (is_float(graph_.type(value)->dtype) || (!is_known && graph_.node(value.node).kind() != NodeKind::input)) continue;
-      if (wholes_.range(value).within(limits_.operand)) continue;
+      if (wholes_.range(value).within(limits_.operand) && has_room_for_matrices(graph_.type(value)->shape)) continue;
       graph::put_on_host(graph_.node(id));
       ++report_.rewrites;
     }
@@ -167,7 +175,7 @@ class ExactIntegers {
       return;
     }
     graph::put_on_host(n);
-    if (is_rounding(n) || n.op() == "cast") take_argument_along(n);
+    if (is_rounding(n) || n.op() == "cast" || is_comparison(n)) take_arguments_along(n);
     Diagnostic d = note;
     d.message = cat("'", n.name(), "' (", n.op(), ") runs on the host, ", note.message);
     tell(told_[n.op()], d);
@@ -193,10 +201,11 @@ class ExactIntegers {
     return d;
   }
 
-  // A number that is rounded to an integer is computed where it is rounded, as far as that is a few ops from inputs on: the device's
-  // formats would move it across a border.
-  void take_argument_along(const Node& rounding) {
-    std::vector<NodeId> all, pending{rounding.inputs()[0].source.node};
+  // A number that is rounded to an integer or compared is computed where that is done, as far as it is a few ops from inputs on: the
+  // device's formats would move it across a border.
+  void take_arguments_along(const Node& reader) {
+    std::vector<NodeId> all, pending;
+    for (const graph::Edge& edge : reader.inputs()) pending.push_back(edge.source.node);
     while (!pending.empty()) {
       const NodeId id = pending.back();
       pending.pop_back();

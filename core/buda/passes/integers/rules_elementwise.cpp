@@ -1,4 +1,4 @@
-// Rules for integers element by element: arithmetic, comparisons and selection.
+// Rules for integers element by element: arithmetic and selection.
 //
 // Where operands and result are small the op stays as it is. Larger ones are computed in digits. What neither serves is the host's.
 #include <buda/passes/integers/step.hpp>
@@ -13,42 +13,6 @@ namespace {
 using graph::ValueRef;
 
 bool both_split(const IntegerStep& s, std::size_t a, std::size_t b) { return s.can_split(a) && s.can_split(b); }
-
-// ---- comparisons
-
-// A number that is read with fewer bits is on the same side of any operand that is smaller than the largest.
-bool compares_as_single(const IntegerStep& s) {
-  if (s.is_operand(0) && s.is_operand(1)) return true;
-  const std::int64_t inner = (s.is_spread(0) || s.is_spread(1) ? s.limits().factor : s.limits().operand) - 1;
-  return !s.has_digits(0) && !s.has_digits(1) && (s.range(0).within(inner) || s.range(1).within(inner));
-}
-
-using Comparison = ValueRef (*)(ops::Builder& b, DigitBuilder& d, const Digits& x, const Digits& y);
-
-template <Comparison compare>
-Exactness comparison(IntegerStep& s) {
-  const IntegerRange truth{0, 1};
-  if (!s.is_integer_input(0) || compares_as_single(s)) return s.stays(truth);
-  if (!both_split(s, 0, 1)) return s.host(truth);
-  return s.by_value(truth, [&](ops::Builder& b) {
-    DigitBuilder d(b, s.limits().base);
-    const Digits x = s.split(0, b);
-    const Digits y = s.split(1, b);
-    return compare(b, d, x, y);
-  });
-}
-
-ValueRef is_equal(ops::Builder&, DigitBuilder& d, const Digits& x, const Digits& y) { return d.equal(x, y); }
-ValueRef is_less(ops::Builder&, DigitBuilder& d, const Digits& x, const Digits& y) { return d.less(x, y); }
-ValueRef is_greater(ops::Builder&, DigitBuilder& d, const Digits& x, const Digits& y) { return d.less(y, x); }
-ValueRef is_not_greater(ops::Builder& b, DigitBuilder& d, const Digits& x, const Digits& y) {
-  const ValueRef greater = d.less(y, x);
-  return b.op("logical_not", {greater});
-}
-ValueRef is_not_less(ops::Builder& b, DigitBuilder& d, const Digits& x, const Digits& y) {
-  const ValueRef less = d.less(x, y);
-  return b.op("logical_not", {less});
-}
 
 // ---- sums
 
@@ -253,11 +217,6 @@ Exactness host_arithmetic(IntegerStep& s) {
 
 const std::vector<NamedIntegerRule>& elementwise_integer_rules() {
   static const std::vector<NamedIntegerRule> rules = {
-      {"equal", comparison<is_equal>},
-      {"less", comparison<is_less>},
-      {"greater", comparison<is_greater>},
-      {"less_equal", comparison<is_not_greater>},
-      {"greater_equal", comparison<is_not_less>},
       {"add", sum<false>},
       {"subtract", sum<true>},
       {"multiply", product},

@@ -22,6 +22,7 @@ inline constexpr std::size_t kMaxArgumentOps = 32;
 
 bool is_rounding(const graph::Node& n);
 bool is_elementwise(const graph::Node& n);
+bool is_comparison(const graph::Node& n);  // equal, less, greater, and or equal
 // Ops whose integers are those of quantised models, which have passes and options of their own.
 bool is_quantised(const graph::Node& n);
 
@@ -116,6 +117,7 @@ struct NamedIntegerRule {
 
 // In rules_*.cpp.
 const std::vector<NamedIntegerRule>& elementwise_integer_rules();
+const std::vector<NamedIntegerRule>& comparison_integer_rules();
 const std::vector<NamedIntegerRule>& conversion_integer_rules();
 const std::vector<NamedIntegerRule>& bit_integer_rules();
 const std::vector<NamedIntegerRule>& division_integer_rules();

@@ -9,6 +9,8 @@
 #include <buda/tensor/visit.hpp>
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 
@@ -56,15 +58,28 @@ std::string OpBuilder::free_name(const std::string& wanted) const {
   return name;
 }
 
+namespace {
+
+// Integers of more than a byte stay integers.
+bool gives_wide_integers(const Node& n) {
+  return n.is_op() && !n.outputs.empty() && is_integer(n.outputs[0].dtype) && dtype_size(n.outputs[0].dtype) > 1;
+}
+
+// Whether a number has more bits than the formats of 16 bits.
+bool has_long_numbers(const Tensor& tensor) {
+  const std::vector<float> numbers = tensor.to_f32();
+  return std::any_of(numbers.begin(), numbers.end(), [](float x) { return (std::bit_cast<std::uint32_t>(x) & 0xffffu) != 0; });
+}
+
+}  // namespace
+
 Node& OpBuilder::add(std::string name, std::string_view op, std::vector<graph::Edge> inputs) {
   NodeId id = out_.add(std::move(name), std::string(op), std::move(inputs));
   Node& made = out_.node(id);
   made.origins = node_.origins;
   made.tags = node_.tags;
   made.loc = node_.loc;
-  // Integers of more than a byte stay integers.
-  bool is_wide = node_.is_op() && !node_.outputs.empty() && is_integer(node_.outputs[0].dtype) && dtype_size(node_.outputs[0].dtype) > 1;
-  if (is_wide) made.tags[kExact] = "";
+  if (gives_wide_integers(node_)) made.tags[kExact] = "";
   return made;
 }
 
@@ -76,7 +91,9 @@ Result<ValueRef> OpBuilder::op(std::string_view suffix, std::string type, std::v
 }
 
 Result<Lowered> OpBuilder::constant(std::string_view suffix, const Tensor& tensor) {
-  return constant_as_is(suffix, tensor.cast(kDeviceType));
+  BUDA_ASSIGN(Lowered out, constant_as_is(suffix, tensor.cast(kDeviceType)));
+  if (gives_wide_integers(node_) && has_long_numbers(tensor)) mark_exact(out);
+  return out;
 }
 
 Result<Lowered> OpBuilder::constant_as_is(std::string_view suffix, const Tensor& tensor) {
