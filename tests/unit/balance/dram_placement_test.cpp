@@ -84,6 +84,21 @@ TEST(EpochMeans, TellWhatABufferHasOfAChannelsMean) {
   EXPECT_DOUBLE_EQ(means.busiest_share(later), 0);  // an epoch that reads too little to count
 }
 
+TEST(EpochMeans, TellWhetherBuffersAreReadOneAfterTheOther) {
+  const auto read = [](std::vector<std::pair<std::int32_t, std::uint64_t>> parts) {
+    BufferUse use;
+    for (const auto& [part, bytes] : parts) {
+      use.turns.push_back({0, false, 0, part, bytes});
+      use.loads.push_back({0, false, false, bytes});
+    }
+    return use;
+  };
+  const QueueUse in_turn{read({{0, 400}}), read({{1, 400}})}, at_once{read({{0, 200}, {1, 200}}), read({{0, 200}, {1, 200}})};
+  const EpochMeans means({in_turn, at_once}, 4, 100);
+  EXPECT_DOUBLE_EQ(means.busiest_share(in_turn), 2);  // 800 of 400 read through each channel: one is in use at a time
+  EXPECT_DOUBLE_EQ(means.busiest_share(at_once), 1);
+}
+
 // An input and weights that one core after the other reads would each keep one channel busy.
 TEST(ByLoad, LargeBuffersOfAnEpochAreDivided) {
   const auto most_to_mean = [](const BalanceOptions& options) {

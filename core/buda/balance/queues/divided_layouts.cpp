@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 
 namespace buda::balance {
 namespace {
@@ -23,6 +24,23 @@ std::map<std::int32_t, std::pair<double, double>> sums_of(const BufferUse& buffe
     all += static_cast<double>(load.bytes);
     if (!load.written) read += static_cast<double>(load.bytes);
   }
+  return out;
+}
+
+// By epoch: what the busiest buffers of the turns of a reader move, one turn after the other. Buffers that are read one at a time use the
+// banks of one at a time.
+std::map<std::int32_t, double> sums_of_turns(const QueueUse& use) {
+  std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t>, std::uint64_t> busiest;  // by epoch, reader and part
+  for (const BufferUse& buffer : use)
+    for (const BufferTurn& turn : buffer.turns) {
+      if (turn.before) continue;
+      std::uint64_t& bytes = busiest[{turn.epoch, turn.reader, turn.part}];
+      bytes = std::max(bytes, turn.bytes);
+    }
+  std::map<std::pair<std::int32_t, std::int32_t>, double> of_readers;
+  for (const auto& [at, bytes] : busiest) of_readers[{std::get<0>(at), std::get<1>(at)}] += static_cast<double>(bytes);
+  std::map<std::int32_t, double> out;
+  for (const auto& [at, bytes] : of_readers) out[at.first] = std::max(out[at.first], bytes);
   return out;
 }
 
@@ -64,6 +82,8 @@ double EpochMeans::busiest_share(const QueueUse& use) const {
       if (mean->second.all > 0) most = std::max(most, sums.first / mean->second.all);
       if (mean->second.read > 0) most = std::max(most, sums.second / mean->second.read);
     }
+  for (const auto& [epoch, bytes] : sums_of_turns(use))
+    if (auto mean = means_.find(epoch); mean != means_.end() && mean->second.read > 0) most = std::max(most, bytes / mean->second.read);
   return most;
 }
 

@@ -21,7 +21,8 @@ class EpochMeans {
   // Epochs that read less than `least` bytes are left out.
   EpochMeans(const std::vector<QueueUse>& uses, std::size_t banks, std::uint64_t least);
 
-  // Of the busiest buffer of a queue in the epoch where it counts most: how much of the mean it is.
+  // Of the busiest buffer of a queue in the epoch where it counts most: how much of the mean it is. So count the busiest buffers of the
+  // turns in which an op reads the queue (BufferTurn), together.
   double busiest_share(const QueueUse& use) const;
 
  private:

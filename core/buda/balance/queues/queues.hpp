@@ -47,7 +47,7 @@ struct QueueSet {
 };
 
 // Bytes that an epoch reads from which on large buffers are divided.
-inline constexpr std::uint64_t kDividedFrom = 1'000'000;
+inline constexpr std::uint64_t kDividedFrom = 300'000;
 
 // A channel of DRAM of one chip.
 struct DramPlace {
