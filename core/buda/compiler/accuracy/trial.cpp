@@ -51,6 +51,11 @@ bool is_no_fit(const Failure& failure) {
   return std::any_of(failure.diagnostics().begin(), failure.diagnostics().end(), [](const Diagnostic& d) { return d.fault == Fault::fit; });
 }
 
+// Ops that wait for each other in the simulation (sim/epoch_run.cpp): a plan that nobody wants to be chosen, and no reason to try no other.
+bool is_stalled(const Failure& failure) {
+  return std::any_of(failure.diagnostics().begin(), failure.diagnostics().end(), [](const Diagnostic& d) { return d.code == "SM003"; });
+}
+
 }  // namespace
 
 Result<std::optional<Trial>> try_rules(const TrialSetting& setting, const std::vector<std::string>& rules, const NamedTensors& inputs,
@@ -93,7 +98,7 @@ Result<std::optional<Trial>> try_rules(const TrialSetting& setting, const std::v
   if (!out.score.holds && kind == TrialKind::other) return std::optional<Trial>(std::move(out));
   auto cycles = simulated_cycles(std::move(model), setting.device, inputs, quiet);
   if (!cycles) {
-    if (is_no_fit(cycles.failure())) return std::optional<Trial>();
+    if (is_no_fit(cycles.failure()) || (kind == TrialKind::other && is_stalled(cycles.failure()))) return std::optional<Trial>();
     return std::move(cycles).failure();
   }
   out.cycles = *cycles;

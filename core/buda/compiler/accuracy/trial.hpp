@@ -45,8 +45,8 @@ struct Trial {
 // Whether the first trial: its run keeps what ops make of the first batch, and its time is simulated whether it holds or not.
 enum class TrialKind : std::uint8_t { first, other };
 
-// Nothing: with these rules the model does not fit the device. Messages of the stages are swallowed: the compilation that follows the
-// trials tells them.
+// Nothing: with these rules the model does not fit the device, or its simulation stalls. Messages of the stages are swallowed: the
+// compilation that follows the trials tells them.
 Result<std::optional<Trial>> try_rules(const TrialSetting& setting, const std::vector<std::string>& rules, const NamedTensors& inputs,
                                        const NamedTensors& expected, double floor, TrialKind kind, Host& host);
 
