@@ -79,6 +79,20 @@ class Frameworks(unittest.TestCase):
         self.computes(self.compiled(Names(), x), {"x": x}, {"sum": x + 1, "more_0": x * 2, "more_1.deep": x * 3})
         self.computes(self.compiled(Tuples(), x), x, {"left": x + 1, "right": x * 2})
 
+    def test_results_that_are_no_tensors_are_refused(self):
+        class Gives(torch.nn.Module):
+            def __init__(self, what):
+                super().__init__()
+                self.what = what
+
+            def forward(self, x):
+                return self.what(x)
+
+        for what, says in ((lambda x: None, "returns no tensor"), (lambda x: {"a": x, "b": 3}, "returns a value of type int")):
+            with self.assertRaisesRegex(TypeError, says):
+                openbuda.compile_to_image(Gives(what), str(self.work / "none.tti"), sample_inputs=(torch.zeros(2, 3),))
+        self.assertFalse((self.work / "none.tti").exists())
+
     def test_names_of_outputs_are_those_of_torchscript(self):
         x = torch.randn(2, 3)
         y = torch.randn(2, 3)

@@ -50,6 +50,21 @@ class Ops(unittest.TestCase):
         self.same(lambda x: op.Identity("", x, unsqueeze="pre_dim", unsqueeze_dim=1), a[:, None], a)
         self.same(lambda x: op.Buffer("", x), a, a)
 
+    def test_what_forward_may_not_do_is_told(self):
+        a = data(2, 3)
+        for forward, says in ((lambda x: None, "returns NoneType; a model returns a tensor"), (lambda x: (), "returns nothing"), (lambda x: (x, 3.0), "returns Tensor, float"),
+                              (lambda x: np.maximum(x, 0), "no elements before the model runs"), (lambda x: x if x else x, "no elements before the model runs")):
+            with self.assertRaisesRegex(TypeError, says):
+                outputs_of(forward, a)
+        with self.assertRaisesRegex(TypeError, "of type int, neither a file nor a module"):
+            openbuda.compile_to_image(3)
+        # A mask without masked elements is none.
+        masked = np.ma.array(a, mask=a > 2)
+        self.same(lambda x: op.Add("", x, 1), a + 1, masked)
+        masked[0, 1] = np.ma.masked
+        with self.assertRaisesRegex(TypeError, r"array.filled\(0\)"):
+            outputs_of(lambda x: op.Add("", x, 1), masked)
+
     def test_transformations(self):
         a = np.arange(48, dtype=np.float32).reshape(2, 4, 6)
         self.same(lambda x: op.HSlice("", x, 3), a.reshape(2, 4, 3, 2).transpose(0, 2, 1, 3).reshape(6, 4, 2), a)

@@ -159,13 +159,84 @@ Result<Value> binary_lerp(Call& n) {
   return n.tensor(n.result().add(start, part));
 }
 
+// Of integers bit by bit, of real numbers with a power of two.
+Result<Value> binary_shift(Call& n) {
+  BUDA_ASSIGN(auto p, operands_of(n));
+  if (is_float(p.dtype)) return n.refuse("shifts the bits of real numbers, which is not supported");
+  return n.tensor(n.result().op(n.importer().op, {p.a, p.b}));
+}
+
+Result<Value> binary_hypot(Call& n) {
+  BUDA_ASSIGN(auto p, operands_of(n));
+  Ref a = n.step("a").square(p.a), b = n.step("b").square(p.b);
+  Ref sum = n.step("sum").add(a, b);
+  return n.tensor(n.result().sqrt(sum));
+}
+
+// The maximum, and log(1 + e^-|a - b|), so that nothing overflows.
+Result<Value> binary_log_of_sum(Call& n) {
+  BUDA_ASSIGN(auto p, operands_of(n));
+  Ref zero = n.number(0, p.dtype), one = n.number(1, p.dtype);
+  Ref most = n.step("max").maximum(p.a, p.b);
+  Ref away = n.step("away").subtract(p.a, p.b);
+  Ref size = n.step("abs").abs(away);
+  // Equal infinities are no way apart.
+  Ref same = n.step("same").op("equal", {p.a, p.b});
+  Ref apart = n.step("apart").op("where", {same, zero, size});
+  Ref minus = n.step("minus").negative(apart);
+  Ref power = n.step("exp").exp(minus);
+  Ref above_one = n.step("above_one").add(power, one);
+  Ref log = n.step("log").log(above_one);
+  return n.tensor(n.result().add(most, log));
+}
+
+// |a - b| <= atol + rtol |b|, or both are equal, as infinities may be.
+Result<Value> binary_is_close(Call& n) {
+  BUDA_ASSIGN(const double rtol, n.real_or("rtol", 1e-5));
+  BUDA_ASSIGN(const double atol, n.real_or("atol", 1e-8));
+  BUDA_ASSIGN(const bool equal_nan, n.flag_or("equal_nan", false));
+  BUDA_ASSIGN(auto p, operands_of(n));
+  Ref same = n.step("same").op("equal", {p.a, p.b});
+  Ref a = is_float(p.dtype) ? p.a : n.cast(p.a, DType::f32), b = is_float(p.dtype) ? p.b : n.cast(p.b, DType::f32);
+  const DType dtype = is_float(p.dtype) ? p.dtype : DType::f32;
+  Ref away = n.step("away").subtract(a, b);
+  Ref distance = n.step("distance").abs(away);
+  Ref size = n.step("size").abs(b);
+  Ref factor = n.number(rtol, dtype), least = n.number(atol, dtype), infinity = n.number(std::numeric_limits<double>::infinity(), dtype);
+  Ref part = n.step("part").multiply(size, factor);
+  Ref limit = n.step("limit").add(part, least);
+  Ref near = n.step("near").op("less_equal", {distance, limit});
+  // An infinite limit is near to nothing but itself.
+  Ref finite = n.step("finite").op("less", {limit, infinity});
+  Ref counts = n.step("counts").op("logical_and", {near, finite});
+  if (!equal_nan) return n.tensor(n.result().op("logical_or", {counts, same}));
+  Ref first = n.step("first").op("is_nan", {a}), second = n.step("second").op("is_nan", {b});
+  Ref both = n.step("both").op("logical_and", {first, second});
+  Ref either = n.step("either").op("logical_or", {counts, same});
+  return n.tensor(n.result().op("logical_or", {either, both}));
+}
+
+// With numbers that are not infinite in place of infinities.
+Result<Value> without_infinities(Call& n, Ref x, DType dtype) {
+  constexpr double kMost = std::numeric_limits<float>::max();
+  BUDA_ASSIGN(const double most, n.real_or("posinf", kMost));
+  BUDA_ASSIGN(const double least, n.real_or("neginf", -kMost));
+  Ref above = n.step("above").op("is_inf", {x}, {{"negative", false}}), below = n.step("below").op("is_inf", {x}, {{"positive", false}});
+  Ref high = n.number(most, dtype), low = n.number(least, dtype);
+  Ref y = n.step("high").op("where", {above, high, x});
+  return n.tensor(n.result().op("where", {below, low, y}));
+}
+
 Result<Value> binary_nan_to_num(Call& n) {
   BUDA_ASSIGN(double value, n.real_or("nan", 0));
-  if (n.has("posinf") || n.has("neginf")) return n.refuse("replaces infinities, which is not supported");
   BUDA_ASSIGN(auto dtype, n.dtype("self"));
   Ref x = n.ref("self");
   Ref nan = n.step("nan").op("is_nan", {x});
   Ref other = n.number(value, dtype);
+  if (is_float(dtype) && (n.has("posinf") || n.has("neginf"))) {
+    Ref number = n.step("number").op("where", {nan, other, x});
+    return without_infinities(n, number, dtype);
+  }
   if (dtype != DType::f32) return n.tensor(n.result().op("where", {nan, other, x}));
   constexpr double kMost = std::numeric_limits<float>::max();
   Ref number = n.step("number").op("where", {nan, other, x});
@@ -174,13 +245,17 @@ Result<Value> binary_nan_to_num(Call& n) {
 
 constexpr OpImporter kBinaryOps[] = {
     {"__and__", "self other", binary_bits, "and"},
+    {"__lshift__", "self other", binary_shift, "shift_left"},
     {"__or__", "self other", binary_bits, "or"},
+    {"__rshift__", "self other", binary_shift, "shift_right"},
     {"__xor__", "self other", binary_bits, "xor"},
     {"add", "self other alpha", binary_sum, "add"},
     {"addcdiv", "self tensor1 tensor2 value", binary_addc},
     {"addcmul", "self tensor1 tensor2 value", binary_addc},
     {"bitwise_and", "self other", binary_bits, "and"},
+    {"bitwise_left_shift", "self other", binary_shift, "shift_left"},
     {"bitwise_or", "self other", binary_bits, "or"},
+    {"bitwise_right_shift", "self other", binary_shift, "shift_right"},
     {"bitwise_xor", "self other", binary_bits, "xor"},
     {"div", "self other rounding_mode", binary_quotient},
     {"divide", "self other rounding_mode", binary_quotient},
@@ -189,8 +264,11 @@ constexpr OpImporter kBinaryOps[] = {
     {"fmod", "self other", binary_direct, "remainder"},
     {"ge", "self other", binary_compared, "greater_equal"},
     {"gt", "self other", binary_compared, "greater"},
+    {"hypot", "self other", binary_hypot},
+    {"isclose", "self other rtol atol equal_nan", binary_is_close},
     {"le", "self other", binary_compared, "less_equal"},
     {"lerp", "self end weight", binary_lerp},
+    {"logaddexp", "self other", binary_log_of_sum},
     {"logical_and", "self other", binary_logical, "logical_and"},
     {"logical_or", "self other", binary_logical, "logical_or"},
     {"logical_xor", "self other", binary_logical, "logical_xor"},

@@ -9,10 +9,10 @@ namespace {
 const std::map<std::string_view, const OpImporter*>& table() {
   static const auto* built = [] {
     auto* out = new std::map<std::string_view, const OpImporter*>;
-    for (auto family :
-         {unary_ops(),   binary_ops(), linear_ops(),   convolution_ops(), pooling_ops(),  normalization_ops(), reduction_ops(),
-          shape_ops(),   view_ops(),   indexing_ops(), generator_ops(),   resizing_ops(), recurrent_ops(),     attention_ops(),
-          padding_ops(), cell_ops(),   sliding_ops(),  spectral_ops(),    lookup_ops(),   sampling_ops(),      deformable_ops()})
+    for (auto family : {unary_ops(),     binary_ops(),    linear_ops(),     convolution_ops(), pooling_ops(),   normalization_ops(),
+                        reduction_ops(), shape_ops(),     view_ops(),       indexing_ops(),    generator_ops(), resizing_ops(),
+                        recurrent_ops(), attention_ops(), padding_ops(),    cell_ops(),        sliding_ops(),   spectral_ops(),
+                        lookup_ops(),    sampling_ops(),  deformable_ops(), loss_ops(),        diagonal_ops()})
       for (const auto& op : family) out->emplace(op.name, &op);
     return out;
   }();

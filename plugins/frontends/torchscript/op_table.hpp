@@ -49,5 +49,7 @@ std::span<const OpImporter> spectral_ops();
 std::span<const OpImporter> lookup_ops();
 std::span<const OpImporter> sampling_ops();
 std::span<const OpImporter> deformable_ops();
+std::span<const OpImporter> loss_ops();
+std::span<const OpImporter> diagonal_ops();
 
 }  // namespace buda::torchscript

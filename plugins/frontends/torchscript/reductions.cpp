@@ -4,6 +4,7 @@
 #include "promotion.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <cmath>
 #include <numeric>
@@ -218,6 +219,85 @@ Result<Value> reduce_cumsum(Call& n) {
   return n.tensor(n.result().op("cumsum", {x}, {{"dim", axis}}));
 }
 
+// Each element with those 1, 2, 4, … places before it: the products of twice as many each time.
+Result<Value> reduce_cumprod(Call& n) {
+  BUDA_ASSIGN(Shape shape, n.shape("self"));
+  BUDA_ASSIGN(auto axis, n.axis_or("dim", 0, shape.rank()));
+  BUDA_ASSIGN(Ref x, summand(n));
+  if (shape.rank() == 0) return n.tensor(x);
+  const auto at = static_cast<std::size_t>(axis);
+  const std::int64_t size = shape[at];
+  for (std::int64_t step = 1; step < size; step *= 2) {
+    Dims before(shape.rank(), 0);
+    before[at] = step;
+    Ref begin = n.step("begin").slice(x, axis, 0, size - step);
+    Ref moved = n.step("moved").pad(begin, before, Dims(shape.rank(), 0), 1);
+    x = (step * 2 >= size ? n.result() : n.step("product")).multiply(x, moved);
+  }
+  return n.tensor(x);
+}
+
+Result<Value> reduce_count(Call& n) {
+  BUDA_ASSIGN(Shape shape, n.shape("self"));
+  BUDA_ASSIGN(Axes axes, axes_of(n, shape.rank()));
+  Ref x = n.ref("self");
+  Ref truth = n.cast(x, DType::boolean, "truth");
+  return n.tensor(reduced_or_same(n, as_result, "reduce_sum", n.cast(truth, DType::i64, "number"), axes));
+}
+
+// The quantile q of sorted elements lies at place q (n - 1), between two of them.
+Result<Ref> quantile_of(Call& n, ops::Builder& (*where)(Call&), Ref sorted, std::int64_t axis, std::int64_t size, double q, DType dtype) {
+  BUDA_ASSIGN(const std::string how, n.text_or("interpolation", "linear"));
+  if (!(q >= 0 && q <= 1)) return n.refuse(cat("takes quantile ", q, "; they lie between 0 and 1"));
+  const double place = q * static_cast<double>(size - 1);
+  const auto low = static_cast<std::int64_t>(std::floor(place)), high = static_cast<std::int64_t>(std::ceil(place));
+  const double way = place - static_cast<double>(low);
+  const auto one = [&](ops::Builder& b, std::int64_t i) { return b.slice(sorted, axis, i, i + 1); };
+  if (low == high || how == "lower") return one(where(n), low);
+  if (how == "higher") return one(where(n), high);
+  if (how == "nearest") return one(where(n), static_cast<std::int64_t>(std::nearbyint(place)));
+  if (how != "linear" && how != "midpoint") return n.refuse(cat("its interpolation is '", how, '\''));
+  Ref below = one(n.step("below"), low), above = one(n.step("above"), high);
+  Ref distance = n.step("distance").subtract(above, below), factor = n.number(how == "midpoint" ? 0.5 : way, dtype);
+  Ref part = n.step("part").multiply(distance, factor);
+  return where(n).add(below, part);
+}
+
+ops::Builder& as_quantile(Call& n) { return n.step("quantile"); }
+
+Result<Value> reduce_quantile(Call& n) {
+  BUDA_ASSIGN(Shape shape, n.shape("self"));
+  BUDA_ASSIGN(const auto dtype, n.dtype("self"));
+  BUDA_ASSIGN(const bool keep, n.flag_or("keepdim", false));
+  const bool flat = !n.has("dim");
+  if (flat && keep) return n.refuse("keeps all axes, which is not supported: give it a dim");
+  Ref x = n.ref("self");
+  if (flat) {
+    shape = Shape{shape.volume().value_or(0)};
+    x = n.step("flat").reshape(x, shape);
+  }
+  BUDA_ASSIGN(const auto axis, n.axis_or("dim", 0, shape.rank()));
+  const auto size = shape[static_cast<std::size_t>(axis)];
+  if (size < 1) return n.refuse("takes a quantile of no elements");
+  const Ref sorted = n.step("sorted").op("topk", {x}, {{"dim", axis}, {"k", size}, {"largest", false}});
+  if (!n.is_tensor("q")) {
+    BUDA_ASSIGN(const double q, n.real_or("q", 0));
+    BUDA_ASSIGN(Ref y, quantile_of(n, keep ? as_result : as_quantile, sorted, axis, size, q, dtype));
+    return n.tensor(keep ? y : n.result().squeeze(y, {axis}));
+  }
+  BUDA_ASSIGN(const Tensor q, n.known("q"));
+  if (q.shape().rank() > 1) return n.refuse(cat("its q is ", q.shape().text()));
+  std::vector<graph::Edge> parts;
+  for (const float each : q.to_f32()) {
+    BUDA_ASSIGN(Ref y, quantile_of(n, as_quantile, sorted, axis, size, each, dtype));
+    if (!keep) y = n.step("squeezed").squeeze(y, {axis});
+    if (q.shape().rank() == 0) return n.tensor(y);
+    parts.emplace_back(n.step("row").unsqueeze(y, {0}));
+  }
+  if (parts.empty()) return n.refuse("its q is empty");
+  return n.tensor(parts.size() == 1 ? parts[0].source : n.result().concatenate(std::move(parts), 0));
+}
+
 constexpr OpImporter kReductionOps[] = {
     {"all", "self dim keepdim", reduce_truth, "reduce_min"},
     {"amax", "self dim keepdim", reduce_plain, "reduce_max"},
@@ -226,6 +306,8 @@ constexpr OpImporter kReductionOps[] = {
     {"argmax", "self dim keepdim", reduce_place, "argmax"},
     {"argmin", "self dim keepdim", reduce_place, "argmin"},
     {"argsort", "self dim descending", reduce_topk},
+    {"count_nonzero", "self dim", reduce_count},
+    {"cumprod", "self dim dtype", reduce_cumprod},
     {"cumsum", "self dim dtype", reduce_cumsum},
     {"frobenius_norm", "self dim keepdim p", reduce_norm},
     {"linalg_vector_norm", "self p dim keepdim dtype", reduce_norm},
@@ -235,6 +317,7 @@ constexpr OpImporter kReductionOps[] = {
     {"min", "self dim keepdim", reduce_extreme},
     {"norm", "self p dim keepdim dtype", reduce_norm, "", "p of 1, 2 and infinity"},
     {"prod", "self dim keepdim dtype", reduce_sum, "reduce_prod"},
+    {"quantile", "self q dim keepdim interpolation", reduce_quantile},
     {"sort", "self dim descending", reduce_topk},
     {"std", "self dim unbiased keepdim correction", reduce_variance},
     {"std_mean", "self dim unbiased keepdim correction", reduce_variance},

@@ -121,6 +121,29 @@ Result<Value> shape_cat(Call& n) {
   return n.tensor(n.result().concatenate(std::move(parts), axis));
 }
 
+// Beside each other, one above another, behind each other, or as columns: with axes first where the parts have too few.
+Result<Value> shape_joined(Call& n) {
+  const std::string_view name = n.importer().name;
+  const auto* list = n["tensors"].as<SequenceRef>();
+  if (list == nullptr || (*list)->items.empty()) return n.refuse("puts no tensors together");
+  BUDA_ASSIGN(auto dtype, promoted_type(n, (*list)->items));
+  std::vector<graph::Edge> parts;
+  std::int64_t axis = name == "vstack" ? 0 : name == "dstack" ? 2 : 1;
+  for (const Value& item : (*list)->items) {
+    BUDA_ASSIGN(Ref part, value_operand(n, item, dtype));
+    BUDA_ASSIGN(const Shape s, n.shape_of(part));
+    Dims sizes(s.begin(), s.end());
+    if (sizes.empty()) sizes = {1};
+    if (sizes.size() == 1 && name == "hstack") axis = 0;
+    if (sizes.size() == 1 && name == "column_stack") sizes.push_back(1);
+    if (sizes.size() == 1 && name != "hstack") sizes.insert(sizes.begin(), 1);
+    if (sizes.size() == 2 && name == "dstack") sizes.push_back(1);
+    parts.emplace_back(Shape(sizes) == s ? part : n.step("part").reshape(part, Shape(sizes)));
+  }
+  if (parts.size() == 1) return n.tensor(parts[0].source);
+  return n.tensor(n.result().concatenate(std::move(parts), axis));
+}
+
 Result<Value> shape_stack(Call& n) {
   const auto* list = n["tensors"].as<SequenceRef>();
   if (list == nullptr || (*list)->items.empty()) return n.refuse("puts no tensors together");
@@ -309,14 +332,18 @@ constexpr OpImporter kShapeOps[] = {
     {"cat", "tensors dim", shape_cat},
     {"channel_shuffle", "self groups", shape_channel_shuffle},
     {"clone", "self memory_format", shape_copy},
+    {"column_stack", "tensors", shape_joined},
     {"concat", "tensors dim", shape_cat},
+    {"concatenate", "tensors dim", shape_cat},
     {"contiguous", "self memory_format", shape_copy},
     {"copy", "self src non_blocking", shape_copy_into, "", "as copy_"},
     {"cpu", "self", shape_copy},
     {"dim", "self", shape_rank},
     {"dtype", "self", shape_dtype},
+    {"dstack", "tensors", shape_joined},
     {"fill", "self value", shape_fill},
     {"flip", "self dims", shape_flip},
+    {"hstack", "tensors", shape_joined},
     {"is_complex", "self", shape_no},
     {"is_contiguous", "self memory_format", shape_yes},
     {"is_floating_point", "self", shape_is_real},
@@ -335,6 +362,7 @@ constexpr OpImporter kShapeOps[] = {
     {"tril", "self diagonal", shape_triangle},
     {"triu", "self diagonal", shape_triangle},
     {"type_as", "self other", shape_to},
+    {"vstack", "tensors", shape_joined},
     {"zero", "self", shape_fill},
 };
 
