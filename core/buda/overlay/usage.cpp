@@ -72,7 +72,8 @@ std::vector<StreamUsage> kinds_of(const Core& core) {
 Result<EpochUsage> predict_epoch(const EpochCompiler& compiler, const pipes::Epoch& epoch) {
   BUDA_ASSIGN(pipes::PipeGraph graph, compiler.pipes(epoch));
   BUDA_ASSIGN(Blob blob, compiler.streams(graph));
-  return EpochUsage{epoch.number, usage_of(blob, compiler.device(), compiler.cluster().eth_core), traffic_of(blob, compiler.device())};
+  return EpochUsage{epoch.number, usage_of(blob, compiler.device(), compiler.cluster().eth_core), traffic_of(blob, compiler.device()),
+                    flows_of(blob, compiler.device())};
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <buda/diag/result.hpp>
 #include <buda/overlay/blob/blob.hpp>
 #include <buda/overlay/epoch_compiler.hpp>
+#include <buda/overlay/flows.hpp>
 #include <buda/overlay/traffic.hpp>
 
 #include <cstdint>
@@ -51,6 +52,7 @@ struct EpochUsage {
   std::int32_t epoch = 0;  // as netlist::temporal_epochs numbers them
   std::vector<CoreUsage> cores;
   Traffic traffic;
+  std::vector<Flow> flows;
 };
 
 // The usage and traffic of all epochs of a netlist with placements: that of the stream programs which `netlist2pipe` and `pipegen` make,

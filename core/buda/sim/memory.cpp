@@ -4,6 +4,7 @@
 // read before the epoch, are divided into transfers, as network interfaces divide them into packets: one transfer would keep for all its
 // bytes the bandwidth that it got when it started. A writer sends chunks of the size that its program says, less only where a phase ends or
 // its buffer holds no more.
+#include <buda/overlay/flows.hpp>
 #include <buda/sim/engine.hpp>
 #include <buda/sim/needs.hpp>
 
@@ -13,20 +14,13 @@
 namespace buda::sim {
 namespace {
 
-constexpr std::int64_t kMaxRequests = 4;
-constexpr std::int64_t kMaxTilesOfTransfer = 8;
 constexpr std::int64_t kNoEnd = std::numeric_limits<std::int64_t>::max();
-
-std::int64_t tiles_of_transfer(const overlay::DramRead& read) { return std::clamp<std::int64_t>(read.chunk_tiles, 1, kMaxTilesOfTransfer); }
-
-// The packets of a divided request go one after the other; with two transfers under way none waits for the latency.
-std::int64_t most_transfers(const overlay::DramRead& read) { return read.chunk_tiles > kMaxTilesOfTransfer ? 2 : kMaxRequests; }
 
 // Tiles of one queue buffer that the next request asks for, and which buffer.
 std::int64_t next_request(const Machine& m, const StreamState& s, std::uint32_t& way) {
   const Reading& r = *s.reading;
   const overlay::DramRead& read = *s.program->read;
-  const std::int64_t most = std::min({tiles_of_transfer(read), r.all - r.requested, s.storage.room()});
+  const std::int64_t most = std::min({overlay::tiles_of_request(read), r.all - r.requested, s.storage.room()});
   std::int64_t count = 0;
   while (count < most) {
     const ReadPiece piece = r.list.piece(r.requested + count, most - count);
@@ -89,7 +83,7 @@ void try_read(Machine& m, StreamId id) {
   StreamState& s = m.streams[id];
   if (!s.loaded) return;
   Reading& r = *s.reading;
-  const std::int64_t most_tiles = most_transfers(*s.program->read) * tiles_of_transfer(*s.program->read);
+  const std::int64_t most_tiles = overlay::requests_under_way(*s.program->read) * overlay::tiles_of_request(*s.program->read);
   while (s.storage.reserved - s.storage.put < most_tiles && r.requested < r.all && !m.wrong && knows_rows(m, s)) {
     std::uint32_t way = 0;
     const std::int64_t count = next_request(m, s, way);

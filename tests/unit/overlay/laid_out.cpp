@@ -15,7 +15,8 @@ Result<EpochUsage> of_epoch(const EpochCompiler& compiler, const pipes::Epoch& e
   BUDA_ASSIGN(pipes::PlacedGraph read, pipes::parse_pipe_graph(pipes::pipes_text(graph), "pipes.json"));
   BUDA_ASSIGN(Blob blob, compiler.streams(read.graph));
   BUDA_ASSIGN(Blob back, parse_blob(blob_text(blob), "blob.json"));
-  return EpochUsage{epoch.number, usage_of(back, compiler.device(), compiler.cluster().eth_core), traffic_of(back, compiler.device())};
+  return EpochUsage{epoch.number, usage_of(back, compiler.device(), compiler.cluster().eth_core), traffic_of(back, compiler.device()),
+                    flows_of(back, compiler.device())};
 }
 
 std::string place_of(const CoreUsage& c) { return cat("chip ", c.chip, " core [", c.core.row, ", ", c.core.col, "] of '", c.op, "'"); }
@@ -26,6 +27,7 @@ std::string difference(const EpochUsage& predicted, const EpochUsage& laid_out) 
   if (predicted.cores.size() != laid_out.cores.size())
     return cat(predicted.cores.size(), " cores are predicted, ", laid_out.cores.size(), " laid out");
   if (predicted.traffic != laid_out.traffic) return cat("epoch ", predicted.epoch, ": the traffic differs");
+  if (predicted.flows != laid_out.flows) return cat("epoch ", predicted.epoch, ": the flows differ");
   for (std::size_t i = 0; i < predicted.cores.size(); ++i) {
     const CoreUsage &p = predicted.cores[i], &l = laid_out.cores[i];
     if (p == l) continue;

@@ -2,12 +2,17 @@
 #include <buda/pipes/build/balance_networks.hpp>
 
 #include <buda/overlay/build.hpp>
+#include <buda/overlay/flows.hpp>
 #include <buda/overlay/traffic.hpp>
 
 #include "unit/pipes/built.hpp"
 #include "unit/pipes/check/random_netlists.hpp"
 
+#include <buda/pipes/noc/routes.hpp>
+
 #include <gtest/gtest.h>
+
+#include <map>
 
 namespace buda::overlay {
 namespace {
@@ -78,6 +83,44 @@ TEST(Networks, PortsThatTheNetlistAsksForStay) {
     return out;
   };
   EXPECT_EQ(ways(free).size(), 2u) << "both read through the same port and network";
+}
+
+// Bytes that flows move while the epoch runs, by link and port.
+std::map<std::size_t, std::uint64_t> bytes_of_flows(const std::vector<Flow>& flows) {
+  std::map<std::size_t, std::uint64_t> out;
+  for (const Flow& flow : flows)
+    for (const FlowWay& way : flow.ways)
+      for (std::uint32_t part : way.parts) out[part] += way.bytes;
+  return out;
+}
+
+TEST(Networks, FlowsMoveWhatLinksPortsAndMemoriesCarry) {
+  Rng rng(21);
+  int compared = 0;
+  for (int round = 0; compared < 40 && round < 300; ++round) {
+    const pipes::Built b(pipes::random_netlist(rng, 1), "wormhole_b0");
+    if (!b.ok()) continue;
+    const auto blob = build_blob(b.graph, *b.device, b.cluster());
+    if (!blob) continue;
+    const Traffic traffic = traffic_of(*blob, *b.device);
+    std::map<std::size_t, std::uint64_t> moved = bytes_of_flows(flows_of(*blob, *b.device));
+    for (const LinkLoad& l : traffic.links) {
+      const bool is_x = l.from.y == l.to.y;
+      const std::size_t number = pipes::link_number(l.noc, is_x ? pipes::NocAxis::x : pipes::NocAxis::y, l.from, b.device->noc);
+      EXPECT_EQ(moved[number], l.bytes - l.before) << "netlist " << round;
+    }
+    for (const PortLoad& p : traffic.ports) {
+      const std::size_t number = pipes::port_number(p.noc, p.input ? pipes::NocPort::input : pipes::NocPort::output, p.node, b.device->noc);
+      EXPECT_EQ(moved[number], p.bytes - p.before) << "netlist " << round;
+    }
+    for (const ChannelLoad& c : traffic.channels) {
+      if (c.host) continue;
+      const std::uint64_t halves = moved[memory_part(*b.device, c.channel, false)] + moved[memory_part(*b.device, c.channel, true)];
+      EXPECT_EQ(halves, c.read + c.written) << "netlist " << round;
+    }
+    ++compared;
+  }
+  EXPECT_EQ(compared, 40);
 }
 
 }  // namespace

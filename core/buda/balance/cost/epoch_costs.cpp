@@ -5,6 +5,7 @@
 #include <buda/balance/cost/flow.hpp>
 #include <buda/balance/cost/laid_out.hpp>
 #include <buda/balance/cost/measure_loads.hpp>
+#include <buda/balance/cost/shared_ways.hpp>
 #include <buda/balance/resources/edge.hpp>
 #include <buda/balance/resources/resources.hpp>
 #include <buda/base/text.hpp>
@@ -147,15 +148,20 @@ class GraphCosts {
     out.graph = &graph;
     out.executed = executed_.contains(number);
     std::vector<Traffic> traffics;
+    std::map<std::string, double> kernels;
     for (const Op& op : graph.ops) {
       out.cores += ops::runs_on_ethernet(op.type) ? 0 : op.grid.volume();
       traffics.push_back(traffic(op, number));
       out.ops.push_back(cost_of(op, traffics.back()));
-      if (loads != nullptr) take_ways(op.name, traffics.back(), *loads, out.ops.back().cycles);
+      kernels[op.name] = out.ops.back().cycles.kernel;
+    }
+    out.loads = loads != nullptr ? *loads : loads_spread_evenly(out.dram_bytes(), device_);
+    if (loads != nullptr) {
+      add_contention(out.loads, kernels);
+      for (std::size_t i = 0; i < graph.ops.size(); ++i) take_ways(graph.ops[i].name, traffics[i], out.loads, out.ops[i].cycles);
     }
     EpochPipeline pipeline(graph, device_);
     pipeline.add_all(traffics, out.ops);
-    out.loads = loads != nullptr ? *loads : loads_spread_evenly(out.dram_bytes(), device_);
     pipeline.lay_out(out.loads);
     looped = pipeline.looped();
     out.latency = pipeline.latency();
@@ -202,7 +208,7 @@ Result<std::map<const Graph*, EpochLoads>> loads_of_graphs(const netlist::Netlis
   BUDA_ASSIGN(auto epochs, overlay::predict_usage(compiler, host.threads));
   for (std::size_t i = 0; i < epochs.size(); ++i)
     for (const Graph* graph : compiler.epochs()[i].graphs)
-      out[graph] = loads_of(epochs[i].traffic, graph->target_device, graph->input_count, device);
+      out[graph] = loads_of(epochs[i], graph->target_device, graph->input_count, device);
   return out;
 }
 

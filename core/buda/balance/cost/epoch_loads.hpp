@@ -1,6 +1,8 @@
 // How long the bytes of an epoch keep the chip's paths busy: DRAM channels, links of the networks, PCIe, Ethernet.
 #pragma once
 
+#include <buda/cost/contention.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -39,6 +41,16 @@ inline constexpr std::size_t kListedLinks = 8;
 // The limiter of an epoch whose inputs wait for room in the buffers between its ops.
 inline constexpr const char* kBetweenOps = "buffers between ops";
 
+// The streams of a chip as flows that meet by chance, once it is known how long kernels take.
+struct SharedWays {
+  std::vector<std::string> ops;  // by number; one without a name has the flows of no op
+  std::vector<cost::SharingFlow> flows;
+  std::vector<std::int32_t> operands;  // of each flow: for which input of its op it reads; -1: for none
+  std::vector<bool> is_output;         // of each flow: whether it takes the result of its op to memory
+  std::vector<double> rates;           // of each part of the chip, bytes per cycle
+  double inputs = 1;
+};
+
 // What one chip moves in an epoch.
 struct EpochLoads {
   std::vector<ChannelBytes> channels;                            // of DRAM, by number; empty where they are not known
@@ -46,6 +58,8 @@ struct EpochLoads {
   std::vector<LinkBytes> links;                                  // of the networks, the busiest first, kListedLinks at most
   double before = 0;                                             // cycles that the busiest path needs for what is read before the epoch
   std::map<std::pair<std::string, std::int32_t>, double> edges;  // cycles of an input over the busiest way to an op's operand
+  std::map<std::string, double> outputs;                         // cycles of an op's result on its way to memory
+  SharedWays shared;
 
   // The one that needs most cycles, or null.
   const PathLoad* slowest() const;

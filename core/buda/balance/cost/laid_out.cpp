@@ -25,6 +25,8 @@ void take_ways(const std::string& op, const Traffic& traffic, const EpochLoads& 
     if (i >= traffic.input_from_dram.size() || !traffic.input_from_dram[i] || cycles.is_before[i]) continue;
     if (const auto way = loads.edges.find({op, static_cast<std::int32_t>(i)}); way != loads.edges.end()) cycles.inputs[i] = way->second;
   }
+  if (const auto way = loads.outputs.find(op); traffic.output_to_dram && way != loads.outputs.end())
+    cycles.output = std::max(cycles.output, way->second);
 }
 
 void add_laid_out(std::vector<LaidOutOp>& ops, const EpochLoads& loads, const device::DeviceDescriptor& device) {

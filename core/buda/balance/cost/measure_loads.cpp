@@ -2,6 +2,7 @@
 #include <buda/balance/cost/measure_loads.hpp>
 
 #include <buda/balance/cost/cost.hpp>
+#include <buda/balance/cost/shared_ways.hpp>
 #include <buda/base/text.hpp>
 #include <buda/cost/transfer_model.hpp>
 
@@ -157,7 +158,8 @@ const PathLoad* EpochLoads::find(std::string_view kind) const {
   return found == paths.end() ? nullptr : &*found;
 }
 
-EpochLoads loads_of(const overlay::Traffic& traffic, std::int32_t chip, std::int64_t inputs, const device::DeviceDescriptor& device) {
+EpochLoads loads_of(const overlay::EpochUsage& usage, std::int32_t chip, std::int64_t inputs, const device::DeviceDescriptor& device) {
+  const overlay::Traffic& traffic = usage.traffic;
   EpochLoads out;
   out.channels.resize(device.dram.channels.size());
   for (const auto& c : traffic.channels)
@@ -166,6 +168,7 @@ EpochLoads loads_of(const overlay::Traffic& traffic, std::int32_t chip, std::int
   const auto count = static_cast<double>(std::max<std::int64_t>(inputs, 1));
   add_dram(count, device, out);
   add_links(traffic, chip, count, device, out);
+  out.shared = shared_ways(usage.flows, chip, count, device);
   add_pcie(traffic, chip, count, device, out.paths);
   add_ethernet(traffic, chip, count, device, out.paths);
   return out;

@@ -115,7 +115,7 @@ Result<LaidOut> lay_out(const netlist::Netlist& netlist, const device::DeviceDes
     add_usages((*epochs)[i], out.usages);
     for (const netlist::Graph* graph : compiler.epochs()[i].graphs)
       out.loads[static_cast<std::size_t>(graph - netlist.graphs.data())] =
-          loads_of((*epochs)[i].traffic, graph->target_device, graph->input_count, device);
+          loads_of((*epochs)[i], graph->target_device, graph->input_count, device);
   }
   return out;
 }

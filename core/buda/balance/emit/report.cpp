@@ -10,6 +10,7 @@
 #include <buda/balance/cost/flow.hpp>
 #include <buda/balance/cost/laid_out.hpp>
 #include <buda/balance/cost/measure_loads.hpp>
+#include <buda/balance/cost/shared_ways.hpp>
 #include <buda/balance/emit/program.hpp>
 #include <buda/balance/emit/report_summary.hpp>
 #include <buda/balance/queues/dram.hpp>
@@ -19,6 +20,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 namespace buda::balance {
@@ -266,6 +268,7 @@ class Maker {
       ReportEpoch epoch;
       epoch.graph = graphs[e].name;
       epoch.chip = graphs[e].target_device;
+      take_loads(e, by_epoch[e], graphs[e]);
       for (std::size_t at = 0; at < by_epoch[e].size(); ++at) add_op(by_epoch[e][at], graphs[e].ops[at], epoch);
       const std::int64_t busiest = add_loads(e, epoch, of_others);
       const cost::PipelineTimes times = cost::pipeline_times(pipeline_ops());
@@ -345,15 +348,24 @@ class Maker {
     return out;
   }
 
+  bool has_loads(std::size_t e) const { return e < built_.laid_out.loads.size(); }
+
+  // Those of the epoch, where streams are laid out, with what its ops take of each other.
+  void take_loads(std::size_t e, const std::vector<OpId>& ops, const netlist::Graph& graph) {
+    if (!has_loads(e)) return;
+    std::map<std::string, double> kernels;
+    for (std::size_t i = 0; i < ops.size(); ++i) kernels[graph.ops[i].name] = choice_.ops[ops[i].index()].model.kernel_cycles;
+    add_contention(loads_ = built_.laid_out.loads[e], kernels);
+  }
+
   // Cycles that the epoch's busiest path needs for an input.
   std::int64_t add_loads(std::size_t e, ReportEpoch& epoch, std::size_t of_others) {
-    const bool is_known = e < built_.laid_out.loads.size();
-    const EpochLoads loads = is_known ? built_.laid_out.loads[e] : loads_spread_evenly(dram_bytes_, *problem_.device);
-    lay_out_pipeline(loads, of_others);
-    for (const PathLoad& p : loads.paths) epoch.paths.push_back({p.kind, p.busiest, whole(p.most), whole(p.mean), whole(p.cycles)});
-    for (const ChannelBytes& c : loads.channels) epoch.channels.push_back({c.read, c.written, c.before, c.after});
-    for (const LinkBytes& l : loads.links) epoch.links.push_back({l.link, whole(l.bytes)});
-    const PathLoad* path = loads.slowest();
+    if (!has_loads(e)) loads_ = loads_spread_evenly(dram_bytes_, *problem_.device);
+    lay_out_pipeline(loads_, of_others);
+    for (const PathLoad& p : loads_.paths) epoch.paths.push_back({p.kind, p.busiest, whole(p.most), whole(p.mean), whole(p.cycles)});
+    for (const ChannelBytes& c : loads_.channels) epoch.channels.push_back({c.read, c.written, c.before, c.after});
+    for (const LinkBytes& l : loads_.links) epoch.links.push_back({l.link, whole(l.bytes)});
+    const PathLoad* path = loads_.slowest();
     if (path == nullptr) return 0;
     count_interval(whole(path->cycles), path->busiest);
     // An input that takes as long as the path it comes over waits for that.
@@ -447,8 +459,7 @@ class Maker {
     traffic.output_to_dram = writes_queue_[id.index()];
     traffic.inputs_per_epoch = problem_.microbatch;
     OpCycles c = estimate(op, choice_.ops[id.index()].model.kernel_cycles, traffic, *problem_.device);
-    if (const auto e = static_cast<std::size_t>(epoch_); e < built_.laid_out.loads.size())
-      take_ways(op.name, traffic, built_.laid_out.loads[e], c);
+    if (has_loads(static_cast<std::size_t>(epoch_))) take_ways(op.name, traffic, loads_, c);
     r.cycles.kernel = whole(c.kernel);
     for (double in : c.inputs) r.cycles.inputs.push_back(whole(in));
     r.cycles.output = whole(c.output);
@@ -497,6 +508,7 @@ class Maker {
   std::vector<std::int64_t> limiter_;     // by op
   std::vector<std::int64_t> done_;        // by op: cycles from the begin of its epoch until the first input is through
   std::int32_t epoch_ = 0;
+  EpochLoads loads_;       // of the present epoch
   double dram_bytes_ = 0;  // of one input, of the epoch's ops
   std::int64_t slowest_ = 0, most_ = -1;
   std::string slowest_limiter_;
