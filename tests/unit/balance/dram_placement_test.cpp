@@ -85,18 +85,16 @@ TEST(EpochMeans, TellWhatABufferHasOfAChannelsMean) {
 }
 
 TEST(EpochMeans, TellWhetherBuffersAreReadOneAfterTheOther) {
-  const auto read = [](std::vector<std::pair<std::int32_t, std::uint64_t>> parts) {
-    BufferUse use;
-    for (const auto& [part, bytes] : parts) {
-      use.turns.push_back({0, false, 0, part, bytes});
-      use.loads.push_back({0, false, false, bytes});
-    }
-    return use;
-  };
-  const QueueUse in_turn{read({{0, 400}}), read({{1, 400}})}, at_once{read({{0, 200}, {1, 200}}), read({{0, 200}, {1, 200}})};
+  QueueUse in_turn(8), at_once(8);
+  for (std::int32_t b = 0; b < 8; ++b) {
+    const auto i = static_cast<std::size_t>(b);
+    for (QueueUse* use : {&in_turn, &at_once}) (*use)[i].loads.push_back({0, false, false, 80});
+    in_turn[i].turns.push_back({0, false, 0, b, 80});
+    for (std::int32_t part = 0; part < 8; ++part) at_once[i].turns.push_back({0, false, 0, part, 10});
+  }
   const EpochMeans means({in_turn, at_once}, 4, 100);
-  EXPECT_DOUBLE_EQ(means.busiest_share(in_turn), 2);  // 800 of 400 read through each channel: one is in use at a time
-  EXPECT_DOUBLE_EQ(means.busiest_share(at_once), 1);
+  EXPECT_DOUBLE_EQ(means.busiest_share(in_turn), 0.5);   // a quarter of 640, which one channel moves at a time, of 320
+  EXPECT_DOUBLE_EQ(means.busiest_share(at_once), 0.25);  // 80 of 320
 }
 
 // An input and weights that one core after the other reads would each keep one channel busy.

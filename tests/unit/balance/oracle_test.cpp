@@ -265,6 +265,14 @@ void expect_misfits(const Failure& failure, std::uint64_t seed, const device::De
   }
 }
 
+// What searches compare: the report's cycles, but for what streams wait for each other by chance.
+double rated_cycles(const Balanced& plan) {
+  BuiltNetlist built = plan.built;
+  for (EpochLoads& loads : built.laid_out.loads) loads.shared = {};
+  const std::vector<std::int64_t> candidates(plan.problem.ops.size(), 0);
+  return static_cast<double>(make_report(plan.problem, plan.choice, built, candidates, "").totals.cycles);
+}
+
 TEST(Oracle, BoundsSearchAndMisfitsAgainstAllPlans) {
   const SeedRange seeds = seeds_wanted(60);
   std::size_t solved = 0, misfits = 0, estimated = 0, left_out = 0;
@@ -278,12 +286,13 @@ TEST(Oracle, BoundsSearchAndMisfitsAgainstAllPlans) {
       expect_misfits(plan.failure(), seed, chip);
       continue;
     }
-    const auto cycles = static_cast<double>(plan->report.totals.cycles);
+    const double cycles = rated_cycles(*plan);
+    EXPECT_LE(cycles, static_cast<double>(plan->report.totals.cycles)) << "seed " << seed;
     TriesEverything oracle(cycles);
     auto best = balance_on(chip, seed, oracle);
     EXPECT_TRUE(oracle.is_sound()) << "seed " << seed;
     ASSERT_EQ(oracle.found(), best.ok()) << "seed " << seed;
-    if (best) EXPECT_EQ(static_cast<double>(best->report.totals.cycles), oracle.cycles()) << "seed " << seed;
+    if (best) EXPECT_EQ(rated_cycles(*best), oracle.cycles()) << "seed " << seed;
     const double optimum = oracle.cycles();
     const auto bound = static_cast<double>(plan->report.totals.schedule_bound->cycles);
     EXPECT_LE(bound, optimum) << "seed " << seed;
