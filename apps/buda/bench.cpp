@@ -106,7 +106,7 @@ Result<void> check_bench_options(const Options& given, cli::ToolHost& host) {
   BUDA_TRY(check_stage_options(given, host));
   if (given.dry_run) return success();
   Options o = completed(given, host);
-  o.output = BuildFiles("", cli::model_name(o.model)).image;
+  o.output = cat(cli::model_name(o.model), ".tti");
   return check_options_of({"runner", runner_command(o, host, "."), {}, {}}, host);
 }
 

@@ -3,6 +3,7 @@
 
 #include "apps/runner/run.hpp"
 
+#include <buda/base/text.hpp>
 #include <buda/cli/product_name.hpp>
 #include <buda/plugin/check_name.hpp>
 
@@ -75,11 +76,16 @@ void declare(cli::OptionSet& set, Options& o) {
 
 // What can be told without the model.
 Result<void> check(const Options& o, const cli::ToolHost& host) {
+  if (o.target == kCpu && o.model.ends_with(".tti")) return cpu_is_for_graphs(o.model, "an image");
   if (o.target.empty() || o.target == kCpu) return success();
   return plugin::check_name(host.plugins, host.plugins.targets, plugin::Kind::target, o.target);
 }
 
 }  // namespace
+
+Diagnostic cpu_is_for_graphs(const std::string& model, const char* what) {
+  return usage_error("RN001", cat("option --target: cpu evaluates graphs; '", model, "' is ", what));
+}
 
 std::string output_path(const Options& o) {
   bool serves_else = !o.expect.empty() || o.test || !o.trace.empty() || !o.perf.empty() || !o.dump.empty() || !o.accuracy.empty() ||

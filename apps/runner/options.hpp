@@ -40,6 +40,8 @@ struct Options {
 
 // The target that evaluates graphs; it is not a plugin.
 inline constexpr const char* kCpu = "cpu";
+// RN001; `what` the model is instead of a graph.
+Diagnostic cpu_is_for_graphs(const std::string& model, const char* what);
 
 // Where the outputs go; empty: nowhere, because something else is asked of the run, or because the model came from standard input.
 std::string output_path(const Options& options);

@@ -134,9 +134,7 @@ class Runner {  // wide because each kind of model, and each thing that a run ca
     if (kind == Kind::graph) {
       BUDA_ASSIGN(outputs, run_graph(bytes));
     } else {
-      if (o_.target == kCpu)
-        return usage_error(
-            "RN001", cat("option --target: cpu evaluates graphs; '", o_.model, "' is ", kind == Kind::image ? "an image" : "a netlist"));
+      if (o_.target == kCpu) return cpu_is_for_graphs(o_.model, kind == Kind::image ? "an image" : "a netlist");
       BUDA_ASSIGN(outputs, run_on_target(kind, bytes));
       if (followed_) BUDA_TRY(followed_->end());
     }

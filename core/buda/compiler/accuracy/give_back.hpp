@@ -12,7 +12,7 @@
 namespace buda::compiler {
 
 // Proposes cheaper choices one after the other; trials tell which are better. Many raises are taken back at once, those first that save
-// most for what they are estimated to lose; after a trial in vain half of them. So n raises of which none can be spared cost about log n
+// most for what they are estimated to lose; after a failed trial half of them. So n raises that are all needed cost about log n
 // trials.
 class GivingBack {
  public:

@@ -206,7 +206,7 @@ class Raising {
     return success();
   }
 
-  // What the order has raised in vain: effects and costs are estimates, and not all that came before the last step was needed.
+  // What the order has raised without need: effects and costs are estimates, and not all that came before the last step was needed.
   Result<void> give_back() {
     GivingBack giving(raisable_);
     while (costs_more(&*single_)) {

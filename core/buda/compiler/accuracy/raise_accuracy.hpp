@@ -2,8 +2,8 @@
 //
 // The model is compiled and run on the arithmetic of the device, on inputs of the user's. First Float16 is tried for everything, which
 // costs little. Where that is not enough, what each op loses of the outputs is measured (op_losses.hpp); the ops that lose most for what
-// their raise costs are raised first (raise_order.hpp), trials of the whole model tell how many of them it takes, and raises that were
-// made in vain are taken back (give_back.hpp). Docs: docs/tools/optimizer.md, "Accuracy".
+// their raise costs are raised first (raise_order.hpp), trials of the whole model tell how many of them it takes, and raises
+// that are not needed are taken back (give_back.hpp). Docs: docs/tools/optimizer.md, "Accuracy".
 #pragma once
 
 #include <buda/compiler/accuracy/trial.hpp>

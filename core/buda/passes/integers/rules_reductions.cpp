@@ -108,7 +108,7 @@ Exactness reduced_sum(IntegerStep& s) {
   if (is_float(s.result().dtype)) return Exactness::stays;
   const IntegerRange held = range_of_type(s.result().dtype), range = sum_of(s.range(0), reduced_elements(s));
   const bool is_empty = s.type(0).shape.volume() == 0;
-  // What comes of one axis is an operand of the sum over the next.
+  // The sum over one axis is an operand of the sum over the next.
   const bool is_summed = s.is_moved(0) && (reduced_axes(s) < 2 || range.within(s.limits().held()));
   if (is_empty || accumulates(s, range, is_summed) || !sums_in_digits(s, range))
     return accumulated(s, s.range(0), reduced_elements(s), is_summed);
