@@ -17,10 +17,12 @@ void declare(cli::OptionSet& set, Options& o) {
   set.text("loss", o.loss, "LOSS",
            "what is minimised: cross_entropy[:label_smoothing=X], nll, mse, l1, smooth_l1[:beta=X], huber[:delta=X], bce, "
            "bce_with_logits[:pos_weight=X], kl_div[:batchmean=1], or a graph file with the inputs prediction and target and one output");
-  set.text("optimizer", o.optimizer, "NAME[:KEY=X,...]",
-           "sgd:lr,decay,momentum,nesterov; adam or adamw:lr,decay,beta1,beta2,epsilon; adagrad:lr,decay,epsilon,lr_decay,initial; "
-           "rmsprop:lr,decay,momentum,epsilon,alpha,centered; lamb:lr,decay,beta1,beta2,epsilon,correction,least_ratio,most_ratio; "
-           "lars:lr,decay,momentum,epsilon,coefficient");
+  set.text(
+      "optimizer", o.optimizer, "NAME[:KEY=X,...]",
+      "sgd:lr,decay,momentum,nesterov; adam or adamw:lr,decay,beta1,beta2,epsilon; adagrad:lr,decay,epsilon,lr_decay,initial; "
+      "rmsprop:lr,decay,momentum,epsilon,alpha,centered; lamb:lr,decay,beta1,beta2,epsilon,correction,least_ratio,most_ratio; "
+      "lars:lr,decay,momentum,epsilon,coefficient; or FILE[:lr=X], a graph with the inputs parameter, gradient, rate, step and states, and "
+      "the outputs NAME.next or NAME.change");
   set.real("clip-norm", o.clip_norm, "X", "scale all gradients so that their norm is at most X; 0: do not").at_least(0);
   set.real("clip-value", o.clip_value, "X", "clip the elements of gradients to -X to X; 0: do not").at_least(0);
   set.choice("update", o.update, {"pairs", "plain", "float32"},

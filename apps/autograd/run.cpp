@@ -2,6 +2,7 @@
 #include "apps/autograd/run.hpp"
 
 #include <buda/autograd/check_gradients.hpp>
+#include <buda/autograd/spec.hpp>
 #include <buda/autograd/training_step.hpp>
 #include <buda/base/text.hpp>
 #include <buda/compiler/training.hpp>
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 
 namespace buda::autograd_tool {
 namespace {
@@ -19,7 +21,21 @@ std::string rounded(double value) {
   return out;
 }
 
-bool is_file(const std::string& loss) { return loss.ends_with(".json") || loss.find('/') != std::string::npos; }
+bool is_file(std::string_view text) { return text.ends_with(".json") || text.find('/') != std::string_view::npos; }
+
+// The file in "optimizer.graph.json:lr=0.1"; empty: the text names a built-in one.
+std::string optimizer_file(std::string_view optimizer) {
+  const std::string_view file = autograd::spec_name(optimizer);
+  return is_file(file) ? std::string(file) : "";
+}
+
+// Of a file the learning rate alone.
+Result<autograd::Optimizer> parsed_optimizer(const std::string& text) {
+  if (optimizer_file(text).empty()) return autograd::parse_optimizer(text);
+  autograd::Optimizer out;
+  BUDA_TRY(autograd::read_numbers(text, "option --optimizer", {{"lr", &out.lr, 0, std::numeric_limits<double>::max()}}));
+  return out;
+}
 
 Result<autograd::StepOptions> step_options(const Options& o, cli::ToolHost& host) {
   autograd::StepOptions out;
@@ -28,7 +44,10 @@ Result<autograd::StepOptions> step_options(const Options& o, cli::ToolHost& host
   } else {
     BUDA_ASSIGN(out.loss, autograd::parse_loss(o.loss));
   }
-  BUDA_ASSIGN(out.optimizer, autograd::parse_optimizer(o.optimizer));
+  BUDA_ASSIGN(out.optimizer, parsed_optimizer(o.optimizer));
+  if (const std::string file = optimizer_file(o.optimizer); !file.empty()) {
+    BUDA_ASSIGN(out.optimizer_from_file, graph::read_graph(host.fs(), file));
+  }
   out.update = o.update == "plain" ? autograd::Update::plain : o.update == "float32" ? autograd::Update::float32 : autograd::Update::pairs;
   out.form = o.form == "programs" ? autograd::StepForm::programs : autograd::StepForm::step;
   out.clip_norm = o.clip_norm;
@@ -56,9 +75,14 @@ void report(const autograd::TrainingStep& step, cli::ToolHost& host) {
   for (const auto& p : step.parameters) host.log(1, cat(p.name, ": ", p.elements, " elements"));
 }
 
-Result<void> compare(const autograd::TrainingStep& step, cli::ToolHost& host) {
+// Of a step that is made in F64, if it can be: a gradient that is 0, as that of a bias before a normalisation, is otherwise what constants
+// lose to rounding.
+Result<void> compare(const autograd::TrainingStep& step, graph::Graph graph, autograd::StepOptions options, cli::ToolHost& host) {
   host.progress("checking gradients", 0, 0);
-  BUDA_ASSIGN(const auto checked, autograd::check_gradients(step, host.seed, host.threads));
+  if (options.loss_from_file) options.loss_from_file = autograd::in_f64(std::move(*options.loss_from_file));
+  const auto wide =
+      compiler::training_step(autograd::in_f64(std::move(graph)), std::move(options), {host.plugins, host.plugin_options}, host);
+  BUDA_ASSIGN(const auto checked, autograd::check_gradients(wide ? *wide : step, host.seed, host.threads));
   if (Failure wrong = autograd::wrong_gradients(checked); !wrong.empty()) return wrong;
   const auto worst = std::max_element(checked.begin(), checked.end(), [](const auto& a, const auto& b) { return a.error < b.error; });
   if (worst != checked.end())
@@ -71,16 +95,16 @@ Result<void> compare(const autograd::TrainingStep& step, cli::ToolHost& host) {
 
 Result<void> check(const Options& o) {
   if (!is_file(o.loss)) BUDA_TRY(autograd::parse_loss(o.loss));
-  BUDA_TRY(autograd::parse_optimizer(o.optimizer));
+  BUDA_TRY(parsed_optimizer(o.optimizer));
   return success();
 }
 
 Result<void> run(const Options& o, cli::ToolHost& host) {
   BUDA_ASSIGN(auto options, step_options(o, host));
   BUDA_ASSIGN(auto graph, graph::read_graph(host.fs(), o.graph));
-  BUDA_ASSIGN(const auto step, compiler::training_step(std::move(graph), std::move(options), {host.plugins, host.plugin_options}, host));
+  BUDA_ASSIGN(const auto step, compiler::training_step(graph, options, {host.plugins, host.plugin_options}, host));
   report(step, host);
-  if (o.check) BUDA_TRY(compare(step, host));
+  if (o.check) BUDA_TRY(compare(step, std::move(graph), std::move(options), host));
   return graph::write_graph(host.fs(), step.graph, output_path(o), host.write_mode);
 }
 

@@ -76,6 +76,7 @@ StageCommand importer_command(const Options& o, const cli::ToolHost& host, const
   for (const auto& shape : o.input_shapes) c.argv.insert(c.argv.end(), {"--input-shape", shape});
   for (const auto& value : o.values) c.argv.insert(c.argv.end(), {"--value", value});
   for (const auto& range : o.value_ranges) c.argv.insert(c.argv.end(), {"--value-range", range});
+  if (o.trains) c.argv.push_back("--training");
   return c;
 }
 

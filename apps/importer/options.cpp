@@ -27,6 +27,9 @@ void declare(cli::OptionSet& set, Options& o) {
            "copies all weights to a file next to the graph; default: the graph refers to those that the model stores as plain bytes");
   set.path("parameters", o.parameters, "FILE",
            "other values of parameters by name, from .safetensors or .npz: what trainer writes, for example");
+  set.flag("training", o.training,
+           "reads dropout and batch normalisation of a model in training mode for a training step: what is random, and whether a step "
+           "learns, become inputs, which trainer gives");
   set.text("name", o.name, "NAME", "name of the graph; default: the model's");
 }
 

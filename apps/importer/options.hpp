@@ -20,6 +20,7 @@ struct Options {
   std::vector<std::string> values = {};        // NAME=FILE
   std::vector<std::string> value_ranges = {};  // NAME=LEAST:MOST
   std::vector<std::string> input_shapes = {};  // NAME=N,N,…[:TYPE]
+  bool training = false;
 };
 
 // Where the graph goes: "models/mlp.onnx" to "mlp.graph.json" in the current folder, standard input to standard output.

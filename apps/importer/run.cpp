@@ -160,10 +160,13 @@ Result<void> run(const Options& options, cli::ToolHost& host) {
     return usage_error("IP004", cat("the graph would overwrite the model '", options.model, "'; give another name with -o"));
   plugin::ModelSource source{compiler::model_file(options.model, host.fs()), {}};
   BUDA_ASSIGN(source.bytes, host.fs().read(source.path));
-  auto graph = compiler::import_model(
-      source, options.frontend,
-      {.name = options.name, .dims = std::move(dims), .values = std::move(values), .input_shapes = std::move(shapes)},
-      {host.plugins, host.plugin_options}, host);
+  auto graph = compiler::import_model(source, options.frontend,
+                                      {.name = options.name,
+                                       .dims = std::move(dims),
+                                       .values = std::move(values),
+                                       .input_shapes = std::move(shapes),
+                                       .training = options.training},
+                                      {host.plugins, host.plugin_options}, host);
   if (!graph) return name_later_stage(std::move(graph).failure(), source);
   BUDA_TRY(compiler::mark_value_ranges(*graph, ranges));
   if (!options.parameters.empty()) {

@@ -69,6 +69,7 @@ Result<Opened> open(const Options& o, cli::ToolHost& host) {
   Opened out;
   BUDA_TRY(image::looks_like_image(bytes.view()) ? open_image(o, bytes, out, host) : open_graph(o, bytes, out, host));
   BUDA_ASSIGN(out.training, runtime::TrainingSession::make(*out.session));
+  out.training->set_seed(host.seed);
   return out;
 }
 

@@ -196,12 +196,10 @@ class Trainer {
       return d;
     }
     if (before) {
-      NamedTensors all = inputs;
+      training().set_steps_done(t - 1);
+      NamedTensors all = training().completed(inputs, schedule_.at(t, last_), true);
       NamedTensors states = *before;
       all.merge(states);
-      for (const auto& port : opened_.session->ports().inputs)
-        if (!all.contains(port.tensor->name))
-          if (auto zeros = Tensor::zeros(port.dtype, port.shape)) all.emplace(port.tensor->name, std::move(*zeros));
       if (const std::string op = first_not_finite(opened_, all, host_); !op.empty())
         d.notes.push_back({{}, cat("the first op whose result is not finite is ", op)});
     } else {

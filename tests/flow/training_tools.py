@@ -54,3 +54,21 @@ class Tools:
     def losses(self, name):
         lines = (self.folder / name).read_text().splitlines()
         return [json.loads(line)["loss"] for line in lines if '"loss"' in line]
+
+
+def dropout_mask(name, seed, step, shape, ratio):
+    """As the trainer draws it: a generator for each row, whose seed is a hash of name, seed, step and row."""
+    import numpy
+    out = numpy.zeros(shape, "f4")
+    for row in range(shape[0]):
+        state = 0xCBF29CE484222325
+        for byte in f"{name} {seed} {step} {row}".encode():
+            state = (state ^ byte) * 0x100000001B3 & MASK
+        drawn = []
+        for _ in range(out[row].size):
+            state = (state + 0x9E3779B97F4A7C15) & MASK
+            z = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+            z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
+            drawn.append(((z ^ (z >> 31)) >> 11) * 2.0**-53)
+        out[row] = ((numpy.array(drawn) >= ratio) / (1 - ratio)).reshape(out[row].shape)
+    return out

@@ -31,10 +31,9 @@ constexpr std::size_t kMaxElements = 4;
 
 constexpr std::string_view kGradient = "gradient of ";
 
-// Floating-point types become F64, also where an attribute names them; results of ops are inferred anew.
-Result<Graph> in_f64(const TrainingStep& step, std::string& loss) {
+// The loss and the gradients alone.
+Result<Graph> gradients_in_f64(const TrainingStep& step, std::string& loss) {
   Graph graph = step.graph;
-  const auto wide = [](DType dtype) { return is_float(dtype) ? DType::f64 : dtype; };
   const std::vector<NodeId> outputs = graph.outputs();
   for (NodeId id : outputs) {
     if (graph::training_of(graph.node(id)) == graph::kTrainingLoss) {
@@ -45,25 +44,17 @@ Result<Graph> in_f64(const TrainingStep& step, std::string& loss) {
   }
   for (const TrainedParameter& p : step.parameters)
     graph.add(graph.fresh_name(cat(kGradient, p.name)), std::string(graph::kOutputOp), {graph::Edge(p.gradient)});
-  for (NodeId id : graph.ids()) {
-    Node& n = graph.node(id);
-    if (n.value) n.value = graph::Value(n.value->tensor.cast(wide(n.value->tensor.dtype())));
-    if (n.is_op()) {
-      n.outputs.clear();
-    } else {
-      for (graph::ValueType& type : n.outputs) type.dtype = wide(type.dtype);
-    }
-    auto dtype = n.attrs.find("dtype");
-    if (dtype == n.attrs.end() || !std::holds_alternative<std::string>(dtype->second)) continue;
-    const auto named = dtype_from_name(std::get<std::string>(dtype->second));
-    if (named && is_float(*named)) dtype->second = std::string(dtype_name(DType::f64));
-  }
+  graph = in_f64(std::move(graph));
   BUDA_TRY(ops::infer_types(graph));
   BUDA_TRY(ops::check(graph));
   return graph;
 }
 
-Tensor drawn(Rng& rng, const graph::ValueType& type, bool is_target) {
+Tensor drawn(Rng& rng, const graph::ValueType& type, const std::string& training) {
+  // A step that learns, and drops nothing: whatever a mask is, the gradient goes through it like through any factor.
+  const bool is_one = training == graph::kTrainingLearns || training.starts_with(graph::kTrainingMask);
+  if (is_one) return Tensor(type.shape, std::vector<double>(static_cast<std::size_t>(type.shape.volume().value_or(0)), 1)).cast(type.dtype);
+  const bool is_target = training == graph::kTrainingTarget;
   std::vector<double> elements(static_cast<std::size_t>(type.shape.volume().value_or(0)));
   for (double& x : elements)
     x = is_target ? rng.uniform(0.1, 1) : is_float(type.dtype) ? rng.uniform(-1, 1) : static_cast<double>(rng.below(2));
@@ -85,7 +76,7 @@ class Checker {
   Result<void> draw(Rng& rng) {
     for (NodeId id : graph_.inputs()) {
       const Node& n = graph_.node(id);
-      inputs_.emplace(n.name(), n.value ? n.value->tensor : drawn(rng, n.outputs[0], graph::training_of(n) == graph::kTrainingTarget));
+      inputs_.emplace(n.name(), n.value ? n.value->tensor : drawn(rng, n.outputs[0], graph::training_of(n)));
     }
     BUDA_ASSIGN(gradients_, ops::evaluate_graph(graph_, inputs_, options_));
     // From here on the loss alone is computed.
@@ -166,9 +157,27 @@ class Checker {
 
 }  // namespace
 
+Graph in_f64(Graph graph) {
+  const auto wide = [](DType dtype) { return is_float(dtype) ? DType::f64 : dtype; };
+  for (NodeId id : graph.ids()) {
+    Node& n = graph.node(id);
+    if (n.value) n.value = graph::Value(n.value->tensor.cast(wide(n.value->tensor.dtype())));
+    if (n.is_op()) {
+      n.outputs.clear();
+    } else {
+      for (graph::ValueType& type : n.outputs) type.dtype = wide(type.dtype);
+    }
+    auto dtype = n.attrs.find("dtype");
+    if (dtype == n.attrs.end() || !std::holds_alternative<std::string>(dtype->second)) continue;
+    const auto named = dtype_from_name(std::get<std::string>(dtype->second));
+    if (named && is_float(*named)) dtype->second = std::string(dtype_name(DType::f64));
+  }
+  return graph;
+}
+
 Result<std::vector<CheckedGradient>> check_gradients(const TrainingStep& step, std::uint64_t seed, unsigned threads) {
   std::string loss;
-  auto graph = in_f64(step, loss);
+  auto graph = gradients_in_f64(step, loss);
   if (!graph) {
     Diagnostic d = input_error("AG031", {}, "the gradients cannot be checked: the graph cannot be computed in F64");
     for (const Diagnostic& why : graph.failure().diagnostics()) d.notes.push_back({why.loc, why.message});

@@ -18,6 +18,9 @@ struct CheckedGradient {
   bool agrees = false;
 };
 
+// Floating-point types become F64, also where an attribute names them. A step that is made of such a graph has constants in F64, too.
+graph::Graph in_f64(graph::Graph graph);
+
 // Inputs and targets are drawn with the seed: numbers from -1 to 1, integers 0 and 1, targets shares that sum to 1 along the last axis. Of
 // each parameter its largest element, some others, and a random direction of all are moved. AG031: the graph cannot be computed in F64.
 Result<std::vector<CheckedGradient>> check_gradients(const TrainingStep& step, std::uint64_t seed, unsigned threads);

@@ -20,15 +20,17 @@ struct Form {
   std::vector<Member> members;
 };
 
-const std::array<Form, 7>& forms() {
-  static const std::array<Form, 7> all = {
+const std::array<Form, 9>& forms() {
+  static const std::array<Form, 9> all = {
       {{ScalarKind::rate, "rate", {{"lr", &StepScalar::lr}}},
        {ScalarKind::decay, "decay", {{"lr", &StepScalar::lr}, {"decay", &StepScalar::decay}}},
        {ScalarKind::adam_rate, "adam_rate", {{"lr", &StepScalar::lr}, {"beta1", &StepScalar::beta1}, {"beta2", &StepScalar::beta2}}},
        {ScalarKind::adam_epsilon, "adam_epsilon", {{"epsilon", &StepScalar::epsilon}, {"beta2", &StepScalar::beta2}}},
        {ScalarKind::adam_correction, "adam_correction", {{"beta1", &StepScalar::beta1}, {"beta2", &StepScalar::beta2}}},
        {ScalarKind::falling_rate, "falling_rate", {{"lr", &StepScalar::lr}, {"lr_decay", &StepScalar::lr_decay}}},
-       {ScalarKind::share, "share", {}}}};
+       {ScalarKind::share, "share", {}},
+       {ScalarKind::moving, "moving", {{"part", &StepScalar::part}}},
+       {ScalarKind::step, "step", {}}}};
   return all;
 }
 
@@ -54,6 +56,10 @@ double StepScalar::value(const StepNumbers& step) const {
       return lr * factor / (1 + static_cast<double>(t - 1) * lr_decay);
     case ScalarKind::share:
       return 1 / static_cast<double>(step.batches);
+    case ScalarKind::moving:
+      return 1 - std::pow(1 - part, static_cast<double>(step.batches));
+    case ScalarKind::step:
+      return static_cast<double>(t);
   }
   return 0;
 }

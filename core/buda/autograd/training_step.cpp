@@ -5,7 +5,10 @@
 #include <buda/autograd/differentiate.hpp>
 #include <buda/autograd/initialize.hpp>
 #include <buda/autograd/loss_domain.hpp>
+#include <buda/autograd/parameter_update.hpp>
 #include <buda/autograd/splice.hpp>
+#include <buda/autograd/statistics.hpp>
+#include <buda/autograd/step_states.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/editor.hpp>
 #include <buda/graph/loopback.hpp>
@@ -31,11 +34,6 @@ using graph::ValueType;
 
 namespace {
 
-// The sum of a pair is rounded on purpose, which a fused op would not do (passes/fuse/fusing.hpp).
-constexpr const char* kDontFuse = "dont_fuse";
-// Values that keep all bits, in Float32 where the device has it (passes/lower/lowering_tags.hpp).
-constexpr const char* kExact = "exact";
-
 Result<std::optional<std::regex>> regex_of(const char* option, const std::string& text) {
   if (text.empty()) return std::optional<std::regex>();
   try {
@@ -47,13 +45,15 @@ Result<std::optional<std::regex>> regex_of(const char* option, const std::string
 
 class StepBuilder {
  public:
-  StepBuilder(Graph graph, const StepOptions& options) : graph_(std::move(graph)), o_(options), loss_(options.loss) {}
+  StepBuilder(Graph graph, const StepOptions& options)
+      : graph_(std::move(graph)), o_(options), loss_(options.loss), states_(graph_, options.update) {}
 
   Result<TrainingStep> run() {
     if (graph_.level != graph::Level::tensor)
       return input_error("AG013", {}, "the graph is at device level; a training step is made of the graph that the importer writes");
     BUDA_TRY(ops::infer_types(graph_));
     BUDA_TRY(ops::check(graph_));
+    BUDA_ASSIGN(statistics_, find_statistics(graph_));
     BUDA_TRY(find_parameters());
     if (o_.initialize) BUDA_TRY(initialize(graph_, trained_, *o_.initialize));
     BUDA_ASSIGN(const ValueRef prediction, find_prediction());
@@ -66,9 +66,11 @@ class StepBuilder {
     if (o_.form == StepForm::programs) BUDA_TRY(accumulate(gradients));
     const std::size_t clipping = graph_.id_bound();
     BUDA_TRY(clip_gradients(graph_, output, gradients, {o_.clip_norm, o_.clip_value}));
-    tag_phase(clipping, graph::kPhaseOptimizer);
+    states_.tag_phase(clipping, graph::kPhaseOptimizer);
     BUDA_TRY(add_updates(gradients, whole));
+    BUDA_TRY(move_statistics(states_, statistics_, o_.form == StepForm::programs));
     BUDA_TRY(ops::check(graph_));
+    out_.state_elements = states_.elements();
     out_.graph = std::move(graph_);
     return std::move(out_);
   }
@@ -78,6 +80,7 @@ class StepBuilder {
 
   // Means and variances that a normalisation has stored are measured, not learned.
   bool is_statistic(NodeId id) const {
+    if (statistics_.contains(graph_.node(id).name())) return true;
     constexpr std::uint32_t kFirstStatistic = 3;
     const auto users = graph_.users(id);
     return !users.empty() && std::all_of(users.begin(), users.end(), [&](const graph::Use& use) {
@@ -105,8 +108,11 @@ class StepBuilder {
 
   Result<ValueRef> find_prediction() {
     std::vector<std::string> names;
-    for (NodeId id : graph_.outputs()) names.push_back(graph_.node(id).name());
-    NodeId id = o_.prediction.empty() && graph_.outputs().size() == 1 ? graph_.outputs()[0] : graph_.find_output(o_.prediction);
+    std::vector<NodeId> outputs;
+    for (NodeId id : graph_.outputs())
+      if (!is_of_statistic(graph_.node(id))) outputs.push_back(id);
+    for (NodeId id : outputs) names.push_back(graph_.node(id).name());
+    NodeId id = o_.prediction.empty() && outputs.size() == 1 ? outputs[0] : graph_.find_output(o_.prediction);
     if (!id.valid()) {
       Diagnostic d = input_error("AG013", {},
                                  o_.prediction.empty() ? cat("the graph has the outputs ", join(names, ", "), "; one is the prediction")
@@ -165,10 +171,10 @@ class StepBuilder {
     std::vector<ValueRef> inputs{prediction};
     for (std::size_t i = 1; i < part.inputs().size(); ++i) {
       const Node& target = part.node(part.inputs()[i]);
-      inputs.emplace_back(add_input(target.name(), target.outputs[0], graph::kTrainingTarget));
+      inputs.emplace_back(states_.input(target.name(), target.outputs[0], graph::kTrainingTarget));
     }
     const ValueRef loss = splice(graph_, part, inputs, "loss.").front();
-    tag_phase(forward_, graph::kPhaseLoss);
+    states_.tag_phase(forward_, graph::kPhaseLoss);
     const NodeId output = graph_.add(graph_.find_output("loss").valid() ? graph_.fresh_name("loss") : "loss", std::string(graph::kOutputOp),
                                      {graph::Edge(loss)});
     graph_.node(output).tags[graph::kTraining] = graph::kTrainingLoss;
@@ -188,28 +194,15 @@ class StepBuilder {
         graph::Value(Tensor(type.shape, std::vector<double>(count, 1.0 / static_cast<double>(count))).cast(type.dtype));
     const Seed seed{loss, share};
     BUDA_ASSIGN(auto gradients, differentiate(graph_, {&seed, 1}, wanted(), o_.gradients));
-    tag_phase(first, graph::kPhaseBackward);
+    states_.tag_phase(first, graph::kPhaseBackward);
     count_saved(first);
     return gradients;
   }
 
-  // What a gradient adds up to over the batches of a step, and its share of one batch: the mean over all.
   Result<void> accumulate(std::vector<ValueRef>& gradients) {
     for (std::size_t i = 0; i < gradients.size(); ++i) {
       if (!gradients[i].valid()) continue;
-      const ValueType type = *graph_.type(gradients[i]);
-      const NodeId sum =
-          graph_.add(graph_.fresh_name(cat("grad_acc.", graph_.node(trained_[i]).name())), "buffer", {graph::Edge(gradients[i])});
-      Node& n = graph_.node(sum);
-      n.outputs = {type};
-      n.origins = graph_.node(trained_[i]).origins;
-      n.tags = {{graph::kTraining, graph::kTrainingGradient}, {graph::kPhase, graph::kPhaseBackward}, {kDontFuse, ""}};
-      const std::size_t first = graph_.id_bound();
-      graph::GraphEditor editor(graph_, trained_[i]);
-      ops::Builder b(editor);
-      gradients[i] = (Term(b, sum) * Term(b, scalar_input({ScalarKind::share}, type.dtype))).value();
-      BUDA_TRY(b.status());
-      tag_phase(first, graph::kPhaseOptimizer);
+      BUDA_ASSIGN(gradients[i], states_.mean_over_batches(gradients[i], cat("grad_acc.", graph_.node(trained_[i]).name()), trained_[i]));
     }
     return success();
   }
@@ -242,10 +235,14 @@ class StepBuilder {
       }
       const std::int64_t elements = graph_.type(ValueRef(trained_[i]))->shape.volume().value_or(0);
       out_.parameters.push_back({graph_.node(trained_[i]).name(), elements, whole[i]});
-      if (auto done = update(trained_[i], gradients[i]); !done) failure.add(std::move(done).failure());
+      if (auto done = update(trained_[i], gradients[i]); !done) {
+        // What is wrong with an optimizer's file is so for all parameters.
+        if (o_.optimizer_from_file) return done;
+        failure.add(std::move(done).failure());
+      }
     }
     if (out_.parameters.empty() && failure.empty()) return input_error("AG014", {}, "the loss depends on no trainable parameter");
-    tag_phase(first, graph::kPhaseOptimizer);
+    states_.tag_phase(first, graph::kPhaseOptimizer);
     if (!failure.empty()) return failure;
     return success();
   }
@@ -255,92 +252,11 @@ class StepBuilder {
     graph_.set_op(id, std::string(graph::kInputOp));
     graph::GraphEditor editor(graph_, id);
     ops::Builder b(editor);
-    const Term parameter(b, id);
-    UpdateContext context;
-    std::map<std::string, Term, std::less<>> moments;
-    context.state = [&](std::string_view state) {
-      auto [found, is_new] = moments.emplace(std::string(state), Term());
-      if (is_new) found->second = Term(b, add_zeros(cat(n.name(), '.', state), n.outputs[0], graph::kTrainingMoment));
-      return found->second;
-    };
-    context.add = [&](std::string_view state, const Term& change) {
-      return moved(b, context.state(state), [&](const Term& from) { return from + change; });
-    };
-    context.scalar = [&](const StepScalar& scalar) { return Term(b, scalar_input(scalar, n.outputs[0].dtype)); };
-    const Term step = step_of(o_.optimizer, parameter, Term(b, gradient), context);
-    if (step.valid()) moved(b, parameter, [&](const Term& from) { return from - step; });
+    const graph::Graph* file = o_.optimizer_from_file ? &*o_.optimizer_from_file : nullptr;
+    BUDA_TRY(update_parameter(states_, b, id, gradient, {o_.optimizer, file}));
     n.tags[graph::kTraining] = graph::kTrainingParameter;
-    if (o_.update == Update::float32) n.tags[kExact] = "";
+    states_.mark_exact(n);
     return b.status();
-  }
-
-  // The state, and with pairs what it has lost, are loops; the result is what the state is next.
-  Term moved(ops::Builder& b, const Term& state, const std::function<Term(const Term&)>& move) {
-    if (!state.valid()) return {};
-    const std::string name = graph_.node(state.value().node).name();
-    out_.state_elements += state.shape().volume().value_or(0);
-    if (o_.update != Update::pairs) {
-      const Term next = move(state);
-      loop(state, next);
-      return next;
-    }
-    out_.state_elements += state.shape().volume().value_or(0);
-    const Term low(b, add_zeros(cat(name, ".low"), *graph_.type(state.value()), graph::kTrainingLow));
-    const Term y = move(low);
-    const Term next = state + y;
-    if (next.valid()) graph_.node(next.value().node).tags[kDontFuse] = "";
-    const Term taken = next - state;
-    const Term rest = y - taken;
-    loop(state, next);
-    loop(low, rest);
-    return next;
-  }
-
-  void loop(const Term& state, const Term& next) {
-    if (!next.valid()) return;
-    Node& input = graph_.node(state.value().node);
-    const std::string output = cat(input.name(), ".next");
-    const NodeId id = graph_.add(graph_.find_output(output).valid() ? graph_.fresh_name(output) : output, std::string(graph::kOutputOp),
-                                 {graph::Edge(next.value())});
-    graph_.node(id).origins = input.origins;
-    input.tags[graph::kLoopback] = graph_.node(id).name();
-  }
-
-  // ---- inputs
-
-  ValueRef add_input(const std::string& name, const ValueType& type, const std::string& training) {
-    const NodeId id = graph_.add(graph_.fresh_name(name), std::string(graph::kInputOp));
-    graph_.node(id).outputs = {type};
-    graph_.node(id).tags[graph::kTraining] = training;
-    return id;
-  }
-
-  ValueRef add_zeros(const std::string& name, const ValueType& type, const std::string& training) {
-    const ValueRef input = add_input(name, type, training);
-    if (o_.update == Update::float32) graph_.node(input.node).tags[kExact] = "";
-    if (auto zeros = Tensor::zeros(type.dtype, type.shape)) graph_.node(input.node).value = graph::Value(std::move(*zeros));
-    return input;
-  }
-
-  // One input for all parameters that ask for the same number.
-  ValueRef scalar_input(const StepScalar& scalar, DType dtype) {
-    const std::string text = scalar.text();
-    auto [found, is_new] = scalars_.emplace(cat(text, ' ', dtype_name(dtype)), ValueRef());
-    if (is_new) {
-      const std::string name = cat("step.", text.substr(0, text.find(' ')));
-      found->second = add_input(name, {dtype, Shape{}, std::nullopt}, cat(graph::kTrainingScalar, ' ', text));
-    }
-    return found->second;
-  }
-
-  void tag_phase(std::size_t first, const char* phase) {
-    const bool is_exact = o_.update == Update::float32 && phase == std::string_view(graph::kPhaseOptimizer);
-    for (NodeId id : graph_.ids()) {
-      Node& n = graph_.node(id);
-      if (id.index() < first || !n.is_op()) continue;
-      n.tags[graph::kPhase] = phase;
-      if (is_exact) n.tags[kExact] = "";
-    }
   }
 
   Graph graph_;
@@ -350,7 +266,8 @@ class StepBuilder {
   std::vector<NodeId> trained_;
   NodeId prediction_ = {};   // an output
   std::size_t forward_ = 0;  // ids below are the model's
-  std::map<std::string, ValueRef> scalars_;
+  StepStates states_;
+  Statistics statistics_;
 };
 
 }  // namespace

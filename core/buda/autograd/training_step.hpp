@@ -28,6 +28,7 @@ struct StepOptions {
   Loss loss;
   std::optional<graph::Graph> loss_from_file;  // instead of `loss`: from (prediction, target) to one output
   Optimizer optimizer;
+  std::optional<graph::Graph> optimizer_from_file;  // instead of it, but for its learning rate (update_file.hpp)
   Update update = Update::pairs;
   double clip_norm = 0;                          // gradients are scaled so that the norm of all of them is at most this; 0: not
   double clip_value = 0;                         // elements of gradients are clipped to this magnitude first; 0: not
@@ -54,7 +55,7 @@ struct TrainingStep {
   // AG017: the loss takes probabilities (loss_domain.hpp), and nothing says that the prediction holds them. Then its output has the tag
   // "prediction bce" with the loss's name, and whoever trains looks at its numbers.
   std::optional<Diagnostic> doubt = {};
-  std::string logits;               // the op before a softmax that the loss takes instead of its result; empty: none
+  std::string logits;  // the op before a softmax that the loss takes instead of its result; empty: none
 };
 
 // The graph is one of tensor level. AG001, AG003: differentiate.hpp. AG013: no output serves as prediction. AG014: no parameter is

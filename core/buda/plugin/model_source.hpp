@@ -36,6 +36,9 @@ struct ImportOptions {
   // Shapes of inputs, from --input-shape NAME=1,3,224,224. A model that states shapes may leave sizes open there; one that states none
   // needs them.
   std::map<std::string, InputShape> input_shapes = {};
+  // Of a model in training mode: what is random or depends on whether a step learns becomes inputs (frontend/training_mode.hpp). Otherwise
+  // such operators are refused.
+  bool training = false;
 };
 
 }  // namespace buda::plugin

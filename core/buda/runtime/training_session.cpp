@@ -6,6 +6,7 @@
 #include <buda/base/text.hpp>
 #include <buda/graph/training.hpp>
 #include <buda/runtime/batches.hpp>
+#include <buda/runtime/dropout_masks.hpp>
 #include <buda/runtime/state.hpp>
 
 #include <algorithm>
@@ -60,6 +61,13 @@ Result<TrainingSession> TrainingSession::make(Session& session) {
       BUDA_ASSIGN(auto scalar,
                   autograd::parse_step_scalar(trim(std::string_view(training).substr(std::string_view(graph::kTrainingScalar).size()))));
       out.scalars_.push_back({&port, scalar});
+    } else if (training.starts_with(graph::kTrainingMask)) {
+      const auto ratio = parse_double(trim(std::string_view(training).substr(std::string_view(graph::kTrainingMask).size())));
+      if (!ratio)
+        return input_error("RT090", {}, cat("the mask '", port.tensor->name, "' does not say how much it drops: '", training, "'"));
+      out.masks_.push_back({&port, *ratio});
+    } else if (training == graph::kTrainingLearns) {
+      out.learns_.push_back(&port);
     } else if (session.ports().must_be_given(port.tensor->name)) {
       out.inputs_.push_back(&port);
     }
@@ -80,7 +88,18 @@ std::int64_t TrainingSession::batch() const {
   return inputs_.empty() || inputs_.front()->shape.rank() == 0 ? 1 : inputs_.front()->shape[0];
 }
 
-NamedTensors TrainingSession::with_scalars(NamedTensors inputs, const autograd::StepNumbers& numbers) const {
+std::int64_t TrainingSession::rows_given(const NamedTensors& inputs) const {
+  const auto first = inputs_.empty() ? inputs.end() : inputs.find(inputs_.front()->tensor->name);
+  return first == inputs.end() || first->second.shape().rank() == 0 ? batch() : first->second.shape()[0];
+}
+
+NamedTensors TrainingSession::completed(NamedTensors inputs, double rate_factor, bool learns) const {
+  const std::int64_t batches = std::max<std::int64_t>(rows_given(inputs) / batch(), 1);
+  const autograd::StepNumbers numbers{steps_done_ + 1, rate_factor, batches};
+  for (const Mask& mask : masks_)
+    inputs.insert_or_assign(mask.port->tensor->name,
+                            learns ? dropout_mask(*mask.port, mask.ratio, batches, {seed_, numbers.t}) : filled(*mask.port, 1, batches));
+  for (const Port* port : learns_) inputs.insert_or_assign(port->tensor->name, filled(*port, learns ? 1 : 0, batches));
   for (const Scalar& s : scalars_) {
     const Tensor value = Tensor(s.port->shape, std::vector<double>{s.scalar.value(numbers)}).cast(s.port->dtype);
     inputs.insert_or_assign(s.port->tensor->name, value);
@@ -88,10 +107,9 @@ NamedTensors TrainingSession::with_scalars(NamedTensors inputs, const autograd::
   return inputs;
 }
 
-Result<TrainingStepResult> TrainingSession::run(NamedTensors inputs, double rate_factor, std::int64_t rows) {
-  const auto first = inputs_.empty() ? inputs.end() : inputs.find(inputs_.front()->tensor->name);
-  const std::int64_t given = first == inputs.end() || first->second.shape().rank() == 0 ? batch() : first->second.shape()[0];
-  inputs = with_scalars(std::move(inputs), {steps_done_ + 1, rate_factor, std::max<std::int64_t>(given / batch(), 1)});
+Result<TrainingStepResult> TrainingSession::run(NamedTensors inputs, double rate_factor, std::int64_t rows, bool learns) {
+  const std::int64_t given = rows_given(inputs);
+  inputs = completed(std::move(inputs), rate_factor, learns);
   if (waiting_) inputs.merge(*waiting_);
   waiting_.reset();
   TrainingStepResult out;
@@ -102,14 +120,14 @@ Result<TrainingStepResult> TrainingSession::run(NamedTensors inputs, double rate
 }
 
 Result<TrainingStepResult> TrainingSession::step(const NamedTensors& inputs, double rate_factor) {
-  BUDA_ASSIGN(auto out, run(inputs, rate_factor, kAllRows));
+  BUDA_ASSIGN(auto out, run(inputs, rate_factor, kAllRows, true));
   ++steps_done_;
   return out;
 }
 
 Result<TrainingStepResult> TrainingSession::evaluate(const NamedTensors& inputs, std::int64_t rows) {
   if (session_->has_phases()) {
-    NamedTensors all = with_scalars(inputs, {});
+    NamedTensors all = completed(inputs, 1, false);
     if (waiting_) all.merge(*waiting_);
     waiting_.reset();
     TrainingStepResult out;
@@ -118,7 +136,7 @@ Result<TrainingStepResult> TrainingSession::evaluate(const NamedTensors& inputs,
     return out;
   }
   BUDA_ASSIGN(NamedTensors before, states());
-  BUDA_ASSIGN(auto out, run(inputs, 0, rows));
+  BUDA_ASSIGN(auto out, run(inputs, 0, rows, false));
   waiting_ = std::move(before);
   return out;
 }
@@ -146,7 +164,8 @@ Result<NamedTensors> TrainingSession::parameters() {
   NamedTensors out;
   for (const StatePort& state : session_->ports().states) {
     const std::string& name = state.input.tensor->name;
-    if (state.input.tensor->training != graph::kTrainingParameter) continue;
+    const std::string& training = state.input.tensor->training;
+    if (training != graph::kTrainingParameter && training != graph::kTrainingStatistic) continue;
     auto low = all.find(cat(name, kLowEnding));
     std::vector<double> sum;
     const Tensor high = all.at(name).cast(DType::f64);

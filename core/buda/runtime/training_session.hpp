@@ -40,6 +40,9 @@ class TrainingSession {
   // samples; what fills a batch up counts for nothing.
   Result<TrainingStepResult> evaluate(const NamedTensors& inputs, std::int64_t rows);
 
+  // Inputs and targets with the rest of what the next step takes: numbers, masks, and whether it learns.
+  NamedTensors completed(NamedTensors inputs, double rate_factor, bool learns) const;
+
   // Names of what the user gives, in the model's order.
   const std::vector<const Port*>& inputs() const { return inputs_; }
   const std::vector<const Port*>& targets() const { return targets_; }
@@ -50,10 +53,12 @@ class TrainingSession {
   // Can a step take several batches?
   bool accumulates() const { return session_->has_phases(); }
 
+  // What the masks of dropout are drawn with, beside the number of the step.
+  void set_seed(std::uint64_t seed) { seed_ = seed; }
   std::int64_t steps_done() const { return steps_done_; }
   void set_steps_done(std::int64_t steps) { steps_done_ = steps; }
 
-  // Trained parameters by name, in F32; what pairs hold is added up.
+  // Trained parameters, and statistics that were measured, by name, in F32; what pairs hold is added up.
   Result<NamedTensors> parameters();
   // All states by name of their input, as they are, also before the first step.
   Result<NamedTensors> states();
@@ -69,16 +74,24 @@ class TrainingSession {
     autograd::StepScalar scalar;
   };
 
-  NamedTensors with_scalars(NamedTensors inputs, const autograd::StepNumbers& numbers) const;
-  Result<TrainingStepResult> run(NamedTensors inputs, double rate_factor, std::int64_t rows);
+  struct Mask {
+    const Port* port = nullptr;
+    double ratio = 0;
+  };
+
+  std::int64_t rows_given(const NamedTensors& inputs) const;
+  Result<TrainingStepResult> run(NamedTensors inputs, double rate_factor, std::int64_t rows, bool learns);
 
   Session* session_;
   std::vector<const Port*> inputs_, targets_;
   std::vector<Scalar> scalars_;
+  std::vector<Mask> masks_;
+  std::vector<const Port*> learns_;
   const Port* prediction_ = nullptr;
   std::string checked_loss_;  // takes numbers that the prediction is not known to hold; empty: there is nothing to look at
   std::string loss_;
   std::int64_t steps_done_ = 0;
+  std::uint64_t seed_ = 0;
   std::optional<NamedTensors> waiting_;  // states that the next step begins with
 };
 

@@ -4,6 +4,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/frontend/axes.hpp>
+#include <buda/frontend/training_mode.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
@@ -33,6 +34,13 @@ Result<void> import_training(NodeImport& n, const Shape& shape) {
     if (i != 1) axes.push_back(static_cast<std::int64_t>(i));
   double momentum = n.real("momentum", 0.9), epsilon = n.real("epsilon", 1e-5);
   Ref x = n.input(0), scale = n.input(1), bias = n.input(2), mean = n.input(3), variance = n.input(4);
+  if (n.keeps_training()) {
+    BUDA_ASSIGN(const auto results, frontend::batch_norm_in_training(n, n.name(), {x, scale, bias, mean, variance, epsilon, 1 - momentum}));
+    n.output(results.y);
+    if (n.has_output(1)) n.output(moved(n, "running_mean", mean, results.mean, momentum, type.dtype), 1);
+    if (n.has_output(2)) n.output(moved(n, "running_variance", variance, results.variance, momentum, type.dtype), 2);
+    return success();
+  }
   Ref current_mean = n.step("mean").reduce_avg(x, axes, false);
   Ref column = n.step("mean.column").reshape(current_mean, frontend::channel_shape(shape[1], shape.rank()));
   Ref centred = n.step("centred").subtract(x, column);
@@ -49,7 +57,9 @@ Result<void> import_batch_normalization(NodeImport& n) {
   if (shape.rank() < 2) return n.refuse(cat("its input is ", shape.text(), "; it needs samples and channels as its first axes"));
   if (n.integer("spatial", 1) == 0)
     return n.refuse("has statistics for each element of a channel (spatial = 0); those for each channel are supported");
-  // Before opset 7 training is the standard.
+  // Before opset 14 a node in training mode is one that gives running statistics, and before opset 7 training is the standard.
+  const bool trains = n.opset() < 7 ? n.integer("is_test", 0) == 0 : n.opset() < 14 ? n.has_output(1) : n.integer("training_mode", 0) != 0;
+  if (n.keeps_training() && trains) return import_training(n, shape);
   if (n.opset() < 7 && n.integer("is_test", 0) == 0) return n.refuse("is in training mode (is_test = 0); only inference is supported");
   if (n.integer("training_mode", 0) != 0) return import_training(n, shape);
   BUDA_TRY(n.refuse_outputs_from(1, "serves training; only inference is supported"));

@@ -2,6 +2,7 @@
 #include "direct.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/frontend/training_mode.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <cmath>
@@ -105,19 +106,35 @@ Result<void> import_clip(NodeImport& n) {
   return success();
 }
 
-// What is dropped is random, so a training run cannot be compiled; but with a ratio of 0 nothing is.
+// What is dropped is random; with a ratio of 0 nothing is.
 Result<void> import_dropout(NodeImport& n) {
   bool training = n.opset() < 7 && n.integer("is_test", 0) == 0 && n.has("is_test");
   if (n.has_input(2)) {
     BUDA_ASSIGN(Tensor mode, n.known(2, "training mode"));
     training = mode.size() != 1 || mode.cast(DType::u8).as<std::uint8_t>()[0] != 0;
   }
+  double ratio = 0;
   if (training) {
-    double ratio = n.real("ratio", 0.5);
+    ratio = n.real("ratio", 0.5);
     if (n.has_input(1)) {
       BUDA_ASSIGN(ratio, n.known_number(1, "ratio"));
     }
-    if (ratio != 0) return n.refuse("is in training mode, where what it drops is random; only inference is supported");
+    if (ratio != 0 && !n.keeps_training()) {
+      Diagnostic d = n.refuse("is in training mode, where what it drops is random");
+      d.hint = "buda train, and importer --training for a training step, keep it; for inference export the model in evaluation mode";
+      return d;
+    }
+  }
+  if (ratio != 0) {
+    Ref x = n.input(0);
+    BUDA_ASSIGN(const auto dropped, frontend::dropout_in_training(n, n.name(), x, ratio));
+    n.output(dropped.y);
+    if (!n.has_output(1)) return success();
+    BUDA_ASSIGN(const auto type, n.type(0));
+    const Ref zero = n.step("zero").constant(0, type.dtype);
+    const Ref kept = n.step("kept").op("greater", {dropped.mask, zero});
+    n.output(n.opset() < 10 ? n.cast(kept, type.dtype, "kept.cast") : kept, 1);
+    return success();
   }
   n.output_input(0);
   if (!n.has_output(1)) return success();

@@ -44,6 +44,7 @@ struct Model {
   std::map<std::string, int> narrow_initializers;  // those of an element type of NarrowType: that type
   std::vector<ModelInput> inputs;
   std::map<std::string, io::Bytes> tensor_files;  // of external data, by path
+  bool training = false;                          // keeps operators in training mode
 
   // An error of the file as a whole.
   Diagnostic error(std::string code, std::string message) const;

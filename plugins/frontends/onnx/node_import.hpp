@@ -68,6 +68,8 @@ class NodeImport : public frontend::OpImport {  // wide because it is all that i
   // Of the node, with what stands before it.
   const std::string& name() const { return name_; }
   int opset() const { return scope_->opset; }
+  // Are operators in training mode kept as they are?
+  bool keeps_training() const { return model_->training; }
 
   // ---- inputs, which all exist and were imported. An optional input that is absent at the end, or has an empty name, is not there.
 

@@ -57,6 +57,7 @@ class OnnxFrontend final : public plugin::Frontend {
     // libonnx and protobuf throw where this project returns; nothing of theirs gets past this line.
     try {
       BUDA_ASSIGN(Model model, read_model(source, host));
+      model.training = options.training;
       BUDA_TRY(prepare(model, options, host));
       BUDA_ASSIGN(graph::Graph graph, import_graph(model, options.name.empty() ? stem(source.path) : options.name, host));
       refer_to_file(graph, source.bytes, source.path);

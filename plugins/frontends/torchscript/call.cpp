@@ -276,6 +276,8 @@ Diagnostic Call::refuse(std::string reason) const {
 Result<void> Call::write(const Cell& cell, Ref value) {
   if (!value.valid()) return success();
   TensorCell& root = cell->root();
+  // A batch normalisation in training mode counts its batches, of which only a momentum of None makes something.
+  if (state_->training && root.state.ends_with("num_batches_tracked")) return success();
   if (!root.state.empty())
     return refuse(
         cat("changes '", root.state, "' of the model, which would be another in the next run; a compiled model keeps its weights"));

@@ -34,6 +34,7 @@ struct ImportState {
   ImportState(const Archive& a, std::string graph_name) : archive(&a), builder(std::move(graph_name)), store(builder.graph(), a.file) {}
 
   const Archive* archive;
+  bool training = false;  // keeps operators in training mode
   ops::Builder builder;
   frontend::ValueStore store;
   frontend::UnsupportedOps unsupported;
@@ -59,6 +60,7 @@ class Call : public frontend::OpImport {  // wide because it is all that importe
   Result<void> bind(const OpImporter& importer, std::vector<std::pair<std::string, Value>> named);
   const OpImporter& importer() const { return *importer_; }
   const std::string& op() const { return op_; }
+  const std::string& name() const { return node_; }  // of its node
   bool in_place() const;
   std::size_t count() const { return arguments_.size(); }
   Value& argument(std::size_t i) { return arguments_[i]; }

@@ -93,6 +93,7 @@ Result<graph::Graph> import_graph(const Archive& archive, const std::string& nam
   if (!loaded.faults.empty()) return archive.error("TS005", loaded.faults[0]);
   BUDA_ASSIGN(const Function* function, method_of(archive, program, loaded, method));
   ImportState state(archive, name);
+  state.training = options.training;
   BUDA_ASSIGN(auto inputs, make_inputs(state, *function, options));
   auto result = Evaluator(program, loaded, state).run(*loaded.model, method, std::move(inputs));
   // An error that ends the program may merely follow from operators that could not be read.

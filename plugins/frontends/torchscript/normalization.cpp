@@ -3,6 +3,7 @@
 #include "promotion.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/frontend/training_mode.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
@@ -21,9 +22,10 @@ Result<Value> norm_batch(Call& n) {
   BUDA_ASSIGN(Shape x, n.shape("input"));
   BUDA_ASSIGN(bool training, n.flag_or("training", false));
   BUDA_ASSIGN(double epsilon, n.real_or("eps", 1e-5));
-  if (training || !n.has("running_mean")) {
+  const bool is_kept = training && n.has("running_mean") && n.state().training;
+  if (!is_kept && (training || !n.has("running_mean"))) {
     Diagnostic d = n.refuse("is in training mode: it takes statistics of its input");
-    d.hint = "call model.eval() before the model is traced or scripted";
+    d.hint = "call model.eval() before the model is traced or scripted; buda train and importer --training keep it";
     return d;
   }
   if (x.rank() < 2) return n.refuse(cat("its input is ", x.text(), "; samples and channels are needed"));
@@ -31,6 +33,12 @@ Result<Value> norm_batch(Call& n) {
   BUDA_ASSIGN(Ref weight, per_channel(n, "weight", x[1], 1));
   BUDA_ASSIGN(Ref bias, per_channel(n, "bias", x[1], 0));
   Ref mean = n.ref("running_mean"), variance = n.ref("running_var");
+  if (is_kept) {
+    BUDA_ASSIGN(double momentum, n.real_or("momentum", 0.1));
+    BUDA_ASSIGN(const auto results,
+                frontend::batch_norm_in_training(n, n.name(), {input, weight, bias, mean, variance, epsilon, momentum}));
+    return n.tensor(results.y);
+  }
   return n.tensor(n.result().op("batchnorm", {input, weight, bias, mean, variance}, {{"epsilon", epsilon}}));
 }
 
@@ -107,7 +115,7 @@ Result<Value> norm_softmax(Call& n) {
 constexpr OpImporter kNormalizationOps[] = {
     {"_softmax", "self dim half_to_float", norm_softmax, "softmax"},
     {"batch_norm", "input weight bias running_mean running_var training momentum eps cudnn_enabled", norm_batch, "",
-     "not in training mode"},
+     "in training mode with `importer --training`"},
     {"group_norm", "input num_groups weight bias eps cudnn_enabled", norm_group},
     {"instance_norm", "input weight bias running_mean running_var use_input_stats momentum eps cudnn_enabled", norm_instance},
     {"layer_norm", "input normalized_shape weight bias eps cudnn_enable", norm_layer},

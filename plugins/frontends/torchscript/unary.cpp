@@ -3,6 +3,7 @@
 #include "promotion.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/frontend/training_mode.hpp>
 
 #include <cmath>
 #include <limits>
@@ -225,13 +226,19 @@ Result<Value> unary_isfinite(Call& n) {
   return n.tensor(n.result().op("logical_not", {either}));
 }
 
-// No effect once a model is trained.
+// No effect once a model is trained. Of its relatives, which drop whole channels or keep the variance, only the effect of none is read.
 Result<Value> unary_dropout(Call& n) {
   BUDA_ASSIGN(bool train, n.flag_or("train", false));
   BUDA_ASSIGN(double p, n.real_or("p", 0.5));
+  const bool is_kept = n.state().training && n.importer().name.starts_with("dropout");
+  if (train && p != 0 && is_kept) {
+    Ref x = n.ref("self");
+    BUDA_ASSIGN(const auto dropped, frontend::dropout_in_training(n, n.name(), x, p));
+    return n.tensor(dropped.y);
+  }
   if (train && p != 0) {
     Diagnostic d = n.refuse("is in training mode, where results are random");
-    d.hint = "call model.eval() before the model is traced or scripted";
+    d.hint = "call model.eval() before the model is traced or scripted; buda train and importer --training keep dropout";
     return d;
   }
   return n["self"];
@@ -257,7 +264,7 @@ constexpr OpImporter kUnaryOps[] = {
     {"clip", "self min max", unary_clamp},
     {"cos", "self", unary_real, "cosine"},
     {"cosh", "self", unary_real, "cosh"},
-    {"dropout", "self p train", unary_dropout, "", "not in training mode"},
+    {"dropout", "self p train", unary_dropout, "", "in training mode with `importer --training`"},
     {"elu", "self alpha scale input_scale", unary_elu, "elu"},
     {"erf", "self", unary_real, "erf"},
     {"erfc", "self", unary_composed},

@@ -186,6 +186,87 @@ TEST(TrainingStep, Refusals) {
   EXPECT_EQ(parse_step_scalar("rate lr=x").failure().diagnostics().front().code, "AG012");
 }
 
+// v' = 0.9 v + g and p' = p - rate v', for a matrix of 2 by 2 where nothing else is said.
+Graph momentum(const std::string& parameter = "parameter.next", const Shape& rate_shape = Shape{}) {
+  ops::Builder b("momentum");
+  const auto p = b.input("parameter", {2, 2}), g = b.input("gradient", {2, 2}), v = b.input("velocity", {2, 2});
+  const auto rate = b.input("rate", rate_shape), keep = b.constant(0.9F);
+  const auto kept = b.multiply(v, keep), next = b.add(kept, g), step = b.multiply(next, rate);
+  b.output(parameter, b.subtract(p, step));
+  b.output("velocity.next", next);
+  auto graph = b.finish();
+  EXPECT_TRUE(graph);
+  return *graph;
+}
+
+TEST(TrainingStep, OptimizerFromAGraphServesAllShapes) {
+  for (Update update : {Update::pairs, Update::plain}) {
+    StepOptions options;
+    options.loss.kind = LossKind::mse;
+    options.optimizer = *parse_optimizer("sgd:lr=0.1,momentum=0.9");
+    options.update = update;
+    const Tensor target = f32({3, 1}, {1, 0, 2});
+    const auto expected = trained(linear({0.5F, -0.25F}, 1, true), options, target, 4);
+    options.optimizer_from_file = momentum();
+    expect_near(trained(linear({0.5F, -0.25F}, 1, true), options, target, 4), expected);
+  }
+}
+
+TEST(TrainingStep, OptimizersFromGraphsThatServeNone) {
+  const auto refused = [](Graph file) {
+    StepOptions options;
+    options.loss.kind = LossKind::mse;
+    options.optimizer_from_file = std::move(file);
+    auto step = training_step(linear({0.5F, -0.25F}, 1, true), options);
+    return step ? "" : step.failure().diagnostics().back().code + step.failure().diagnostics().back().message;
+  };
+  EXPECT_EQ(refused(momentum("p")), "AG018the optimizer 'momentum' has the output 'p', which is no state's");
+  EXPECT_EQ(refused(momentum("rate.next")), "AG018the optimizer 'momentum' has the output 'rate.next', which is no state's");
+  ops::Builder b("still");
+  const auto p = b.input("parameter", {2, 2}), g = b.input("gradient", {2, 2}), v = b.input("velocity", {2, 2});
+  const auto together = b.add(g, v);
+  b.output("parameter.next", b.subtract(p, together));
+  EXPECT_EQ(refused(*b.finish()), "AG018the optimizer 'still' does not say what becomes of 'velocity'");
+  ops::Builder flat("flat");
+  flat.input("parameter", {2, 2});
+  const auto only = flat.input("gradient", {2, 2});
+  flat.output("parameter.next", flat.reshape(only, {4}));
+  EXPECT_EQ(refused(*flat.finish()).substr(0, 5), "AG018");
+}
+
+// y = x * mask, whose statistics a step moves by a tenth.
+TEST(TrainingStep, StatisticsMove) {
+  ops::Builder b("net");
+  const auto x = b.input("x", {3, 2}), w = b.parameter("w", f32({1, 2}, {1, 2})), mean = b.parameter("mean", f32({1, 2}, {4, 8}));
+  const auto batch = b.reduce_avg(x, {0});
+  const auto centred = b.subtract(x, batch);
+  b.output("y", b.multiply(centred, w));
+  b.output("mean.batch", batch);
+  b.graph().node(b.graph().find_output("mean.batch")).tags[graph::kTraining] = "statistic 0.1 mean";
+  (void)mean;
+  auto model = b.finish();
+  ASSERT_TRUE(model);
+  StepOptions options;
+  options.loss.kind = LossKind::mse;
+  auto step = training_step(*model, options);
+  ASSERT_TRUE(step) << step.failure().diagnostics().front().message;
+  ASSERT_EQ(step->parameters.size(), 1U);
+  const Graph& graph = step->graph;
+  EXPECT_FALSE(graph.find_output("mean.batch").valid());
+  EXPECT_EQ(graph::training_of(graph.node(graph.find("mean"))), graph::kTrainingStatistic);
+  NamedTensors inputs{{"x", f32({3, 2}, {1, 2, 3, 4, 5, 12})}, {"target", f32({3, 2}, {0, 0, 0, 0, 0, 0})}};
+  for (graph::NodeId id : graph.inputs()) {
+    const graph::Node& n = graph.node(id);
+    if (n.value) inputs.insert_or_assign(n.name(), n.value->tensor);
+    if (graph::training_of(n).starts_with(graph::kTrainingScalar)) inputs.insert_or_assign(n.name(), Tensor::scalar(0.1F));
+  }
+  auto outputs = ops::evaluate_graph(graph, inputs);
+  ASSERT_TRUE(outputs);
+  const std::vector<float> next = outputs->at("mean.next").to_f32();
+  EXPECT_FLOAT_EQ(next[0], 0.9F * 4 + 0.1F * 3);
+  EXPECT_FLOAT_EQ(next[1], 0.9F * 8 + 0.1F * 6);
+}
+
 TEST(Spec, NamesAndNumbers) {
   const auto message = [](const auto& result) { return result.failure().diagnostics().front().message; };
   EXPECT_EQ(message(parse_optimizer("sdg")), "option --optimizer: 'sdg' is not one of adagrad, adam, adamw, lamb, lars, rmsprop, sgd");
@@ -218,10 +299,18 @@ TEST(TrainingStep, InProgramsLearnsTheSameOfOneBatch) {
 
 TEST(Scalars, TheShareOfABatch) { EXPECT_EQ((StepScalar{ScalarKind::share}.value({3, 0.5, 4})), 0.25); }
 
+TEST(Scalars, WhatAMovingMeanTakesOfSeveralBatches) {
+  StepScalar moving{ScalarKind::moving};
+  moving.part = 0.5;
+  EXPECT_DOUBLE_EQ(moving.value({3, 1, 1}), 0.5);
+  EXPECT_DOUBLE_EQ(moving.value({3, 1, 3}), 0.875);
+  EXPECT_DOUBLE_EQ((StepScalar{ScalarKind::step}.value({3, 1, 1})), 3);
+}
+
 TEST(Scalars, TextsAreRead) {
   for (ScalarKind kind : {ScalarKind::rate, ScalarKind::decay, ScalarKind::adam_rate, ScalarKind::adam_epsilon, ScalarKind::adam_correction,
-                          ScalarKind::falling_rate, ScalarKind::share}) {
-    const StepScalar scalar{kind, 0.1, 0.01, 0.9, 0.999, 1e-8, 0.02};
+                          ScalarKind::falling_rate, ScalarKind::share, ScalarKind::moving, ScalarKind::step}) {
+    const StepScalar scalar{kind, 0.1, 0.01, 0.9, 0.999, 1e-8, 0.02, 0.3};
     auto read = parse_step_scalar(scalar.text());
     ASSERT_TRUE(read) << scalar.text();
     EXPECT_EQ(read->value({7, 0.5, 1}), scalar.value({7, 0.5, 1}));
