@@ -2,6 +2,7 @@
 #include "fixture.hpp"
 
 #include <buda/balance/emit/plan_overrides.hpp>
+#include <buda/graph/constraint_tags.hpp>
 #include <buda/graph/sum_roundings.hpp>
 #include <buda/netlist/text/write.hpp>
 
@@ -49,6 +50,25 @@ TEST(WiderSums, CostNextToNothing) {
   EXPECT_LE(static_cast<double>(wide->report.totals.cycles), 1.005 * static_cast<double>(narrow->report.totals.cycles));
   for (const netlist::Graph& graph : wide->built.netlist.graphs)
     for (const netlist::Op& op : graph.ops) EXPECT_LE(op.block.ublock_tiles(), board("n150").dest_tiles(op.acc_format)) << op.name;
+}
+
+// One op alone in each epoch sets its pace: what counts is that the whole is hardly slower.
+TEST(WiderSums, ArePaidForByTheWhole) {
+  graph::Graph graph = perceptron(256, {4096, 4096, 256});
+  std::string last;
+  for (const auto id : graph.ids()) {
+    if (graph.node(id).op() != "matmul") continue;
+    graph::add_constraint(graph.node(id), graph::kEpochBreak, graph.node(id).name());
+    last = graph.node(id).name();
+  }
+  graph.node(graph.find(last)).tags[std::string(graph::kSumRoundings)] = "48";
+  const auto narrow = plan_with(graph, "n150", false), wide = plan_with(graph, "n150", true);
+  ASSERT_TRUE(narrow.ok() && wide.ok());
+  EXPECT_EQ(wide_ops(*narrow), 0u);
+  EXPECT_EQ(wide_ops(*wide), 1u);
+  const double before = static_cast<double>(narrow->report.totals.cycles), after = static_cast<double>(wide->report.totals.cycles);
+  EXPECT_GT(after, before);
+  EXPECT_LE(after, 1.005 * before);
 }
 
 TEST(WiderSums, AreForOpsThatMayHaveThem) {

@@ -17,6 +17,8 @@ namespace {
 
 // What an epoch, and the whole model, may take longer.
 constexpr double kBorneSlowdown = 1.005;
+// Of ops that set the pace of their epochs so many are tried, as far as the whole bears them.
+constexpr std::size_t kMaxPacemakers = 16;
 // Choices of all ops anew, each with wide sums for half of the ops of the one before.
 constexpr int kFurtherChoices = 2;
 constexpr int kMaxRounds = 24;
@@ -103,7 +105,7 @@ class Widening {
     });
     for (Candidate& candidate : found) {
       if (candidate.models.empty()) continue;
-      Epoch& epoch = epochs_[static_cast<std::size_t>(choice_.ops[candidate.op].epoch)];
+      Epoch& epoch = epoch_of(candidate.op);
       candidates_.push_back(std::move(candidate));
       epoch.proposed.push_back(candidates_.size() - 1);
     }
@@ -114,8 +116,8 @@ class Widening {
   // `before`: cycles of the epochs as they are.
   std::optional<WidenedPlan> run(const std::vector<double>& before, unsigned threads) {
     find_candidates(before, threads);
-    if (candidates_.empty()) return std::nullopt;
     for (int round = 0; round < kMaxRounds && propose(); ++round) decide();
+    widen_pacemakers(total(before) * kBorneSlowdown);
     WidenedPlan plan = plan_of(accepted());
     const auto after = estimate_(*plan.problem, plan.choice);
     if (accepted().empty() || !after || total(*after) > total(before) * kBorneSlowdown) return std::nullopt;
@@ -172,6 +174,35 @@ class Widening {
     epoch.waiting.emplace_back(middle, tried.end());
     epoch.waiting.emplace_back(tried.begin(), middle);
   }
+
+  // Ops that are still narrow, those that round most first, as far as all epochs take at most so many cycles: an epoch that takes some
+  // per cent longer is little of the whole, and the one sum may lose more than all others together.
+  void widen_pacemakers(double most) {
+    std::vector<std::size_t> narrow = narrow_ops(given_);
+    std::erase_if(narrow, [&](std::size_t op) {
+      const Epoch& epoch = epoch_of(op);
+      return std::any_of(epoch.accepted.begin(), epoch.accepted.end(), [&](std::size_t c) { return candidates_[c].op == op; });
+    });
+    narrow.resize(std::min(narrow.size(), kMaxPacemakers));
+    for (std::size_t op : narrow) {
+      candidates_.push_back({op, models_in_place(given_, op, choice_.ops[op].model, most), 0});
+      Candidate& candidate = candidates_.back();
+      Epoch& epoch = epoch_of(op);
+      epoch.accepted.push_back(candidates_.size() - 1);
+      while (candidate.tried < candidate.models.size() && !takes_at_most(most)) ++candidate.tried;
+      if (candidate.tried == candidate.models.size()) epoch.accepted.pop_back();
+    }
+  }
+
+  bool takes_at_most(double most) const {
+    if (!is_legal(accepted())) return false;
+    const WidenedPlan plan = plan_of(accepted());
+    const auto cycles = estimate_(*plan.problem, plan.choice);
+    return cycles && total(*cycles) <= most;
+  }
+
+  const Epoch& epoch_of(std::size_t op) const { return epochs_[static_cast<std::size_t>(choice_.ops[op].epoch)]; }
+  Epoch& epoch_of(std::size_t op) { return epochs_[static_cast<std::size_t>(choice_.ops[op].epoch)]; }
 
   Ops accepted() const {
     Ops out;
@@ -239,9 +270,17 @@ std::optional<WidenedPlan> chosen_with(const ChoiceSpace& space, const std::vect
   return choice ? in_place(*others, *choice, estimate, threads) : std::nullopt;
 }
 
+// Ops of a plan that still add up in 16 bits.
 std::vector<std::size_t> narrow_ops_of(const ChoiceSpace& space, const WidenedPlan& plan) {
   std::vector<std::size_t> out = narrow_ops(space);
   std::erase_if(out, [&](std::size_t op) { return plan.problem->ops[op].op.acc_format == DataFormat::float32; });
+  return out;
+}
+
+// How often a plan rounds in sums of 16 bits, over all ops.
+std::int64_t roundings(const ChoiceSpace& space, const WidenedPlan& plan) {
+  std::int64_t out = 0;
+  for (std::size_t op : narrow_ops_of(space, plan)) out += space.problem->ops[op].sum_roundings;
   return out;
 }
 
@@ -256,8 +295,7 @@ std::optional<WidenedPlan> with_wider_sums(const ChoiceSpace& space, const Choic
   std::vector<std::size_t> left = narrow_ops_of(space, *out);
   for (int further = 0; further < kFurtherChoices && !left.empty(); ++further) {
     auto other = chosen_with(space, left, estimate, choose, threads);
-    if (other && other->cycles <= total(*before) * kBorneSlowdown)
-      return narrow_ops_of(space, *other).size() < narrow_ops_of(space, *out).size() ? other : out;
+    if (other && other->cycles <= total(*before) * kBorneSlowdown) return roundings(space, *other) < roundings(space, *out) ? other : out;
     left.resize(left.size() / 2);
   }
   return out;

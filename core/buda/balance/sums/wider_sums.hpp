@@ -3,8 +3,9 @@
 // A destination register of 32 bits has room for half as many tiles, so that an op has smaller blocks and takes longer; what it saves is
 // the rounding of every step of 16 terms. Which ops have the time is known only when all of them are placed. Then those of which the graph
 // says that they round their sums (sum_roundings.hpp) get wider ones, in the places that they have, as far as their epochs stay as fast:
-// all of an epoch together if that works, else the half that rounds more, and so on. What is left is chosen and placed anew with wide sums,
-// which takes as long as the first time, and stays if the whole is hardly slower.
+// all of an epoch together if that works, else the half that rounds more, and so on. Ops that set the pace of an epoch are tried one by one,
+// as far as the whole bears it. What is left is chosen and placed anew with wide sums, which takes as long as the first time, and stays if
+// the whole is hardly slower.
 #pragma once
 
 #include <buda/balance/policy/policy.hpp>
@@ -28,7 +29,7 @@ struct WidenedPlan {
 };
 
 // The plan with such ops; nothing where there are none. Ops of which the user says how they add up (OpOverride::wide_sums) stay as they
-// are. Whatever the number of ops, there are a few estimates and at most two further choices.
+// are. Whatever the number of ops, there are some tens of estimates and at most two further choices.
 std::optional<WidenedPlan> with_wider_sums(const ChoiceSpace& space, const Choice& choice, const EstimateOf& estimate, const Choose& choose,
                                            unsigned threads);
 
