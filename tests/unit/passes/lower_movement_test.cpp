@@ -140,6 +140,16 @@ TEST(LowerSlice, PrefixesCostNothing) {
   for (const Graph* g : {&rows, &columns}) EXPECT_EQ(pickers(*g), 0u);
 }
 
+TEST(LowerSlice, RowsOfASelectionWithSlicesAreCopiedBeforeSomeAreLeftOut) {
+  Movement m;  // it holds the rows of all slices below one another, of which an edge cannot leave out the last of each
+  for (std::int64_t kept : {20, 33, 64, 96}) {
+    Graph graph = m.lowered({5, 100, 40}, [&](Builder& b, Edge x) { return b.slice(b.slice(x, 0, 1, 4), 1, 0, kept); });
+    EXPECT_EQ(pickers(graph), 1u) << kept;
+    const Edge& given = graph.node(graph.find("last")).inputs()[0];
+    EXPECT_EQ(graph.node(given.source.node).op(), "nop") << kept;
+  }
+}
+
 TEST(LowerSlice, AnyPartOfAnyAxis) {
   struct Case {
     std::int64_t dim, start, stop, step;

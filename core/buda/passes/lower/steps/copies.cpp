@@ -2,6 +2,8 @@
 #include <buda/passes/lower/steps/copies.hpp>
 #include <buda/tensor/tensor.hpp>
 
+#include <cstdint>
+#include <variant>
 #include <vector>
 
 namespace buda::passes {
@@ -22,6 +24,13 @@ Result<Lowered> materialized(OpBuilder& out, std::string_view suffix, const Lowe
 
 Result<Lowered> without_transpose(OpBuilder& out, std::string_view suffix, const Lowered& x) {
   return has_transpose(x.tms) ? materialized(out, suffix, x) : x;
+}
+
+Result<Lowered> ready_for_unpad(OpBuilder& out, const Lowered& x, bool rows) {
+  const graph::Node& source = out.made(x.source);
+  const auto slices = source.attrs.find("slices");
+  const bool lies_below = rows && slices != source.attrs.end() && std::get<std::int64_t>(slices->second) > 1;
+  return x.tms.empty() && !lies_below ? x : materialized(out, "copy", x);
 }
 
 Result<Lowered> with_columns_alike(OpBuilder& out, const Lowered& given) {

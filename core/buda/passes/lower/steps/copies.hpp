@@ -12,6 +12,10 @@ Result<Lowered> materialized(OpBuilder& out, std::string_view suffix, const Lowe
 // The same where one of the TMs is a transpose; the value itself where none is.
 Result<Lowered> without_transpose(OpBuilder& out, std::string_view suffix, const Lowered& x);
 
+// The value as an edge can leave tiles of it out, rows among them or not: without TMs, since a netlist's edge begins with what it leaves
+// out; and a selection with several slices, which holds the rows of all of them below one another, is copied before rows are left out.
+Result<Lowered> ready_for_unpad(OpBuilder& out, const Lowered& x, bool rows);
+
 // The one column (row) of a value in all columns (rows) of its tile: a product with a constant tile.
 Result<Lowered> with_columns_alike(OpBuilder& out, const Lowered& x);
 Result<Lowered> with_rows_alike(OpBuilder& out, const Lowered& x);

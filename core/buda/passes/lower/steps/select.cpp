@@ -36,10 +36,7 @@ Result<Lowered> first_places(OpBuilder& out, Lowered x, std::int64_t kept, bool 
   const std::int64_t side = x.shape[axis];
   std::int64_t fewer = tiles(side) - tiles(kept), cut = side - kept;
   if (fewer > 0) {
-    // A netlist's edge begins with what it leaves out, and ends with what it adds.
-    if (!x.tms.empty()) {
-      BUDA_ASSIGN(x, materialized(out, "copy", x));
-    }
+    BUDA_ASSIGN(x, ready_for_unpad(out, x, !columns));
     x.tms.push_back(columns ? Tm::unpad(0, fewer) : Tm::unpad(fewer, 0));
   }
   bool zeros = columns && x.cols.is(0) && x.corner.is(0) && cut <= x.zero_cols;

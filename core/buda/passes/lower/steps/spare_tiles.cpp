@@ -59,10 +59,7 @@ Result<Lowered> without_spare_tiles(OpBuilder& out, Lowered x, MatrixAxes axes) 
     x.source = before.source;
     return x;
   }
-  // A netlist's edge begins with what it leaves out.
-  if (!x.tms.empty()) {
-    BUDA_ASSIGN(x, materialized(out, "copy", x));
-  }
+  BUDA_ASSIGN(x, ready_for_unpad(out, x, rows > 0));
   x.tms.push_back(graph::Tm::unpad(rows, columns));
   return x;
 }
