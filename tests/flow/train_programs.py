@@ -79,7 +79,7 @@ def one_batch(digits):
 
 
 def refused(digits):
-    """BL057: what adds up is no copy any more. RT092: a batch where the programs take two."""
+    """BL057: what adds up is no copy any more. RT092: a batch where the programs take two. RT093: a backend of Python."""
     folder = digits.tools.folder
     graph = json.loads((folder / "m2x1/digits.device.graph.json").read_text())
     for node in graph["nodes"]:
@@ -95,6 +95,13 @@ def refused(digits):
         (folder / f"{name}.npy").write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head + bytes(4 * count))
         inputs += ["--inputs", f"{name}={name}.npy"]
     expect_error(digits.tools, "RT092", "runner", "m2x1/digits.train.tti", *inputs, "-o", "no.npz")
+    try:
+        import numpy  # which the module needs
+    except ImportError:
+        return
+    code = "import openbuda; openbuda.load_image('m2x1/digits.train.tti').open_backend('golden')"
+    modules = digits.tools.bin.parent / "lib/python3/dist-packages"
+    expect_error(digits.tools, "RT093", "env", f"PYTHONPATH={modules}", sys.executable, "-c", code)
 
 
 def expect_error(tools, code, *command):

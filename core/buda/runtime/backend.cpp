@@ -179,10 +179,25 @@ Result<Tensor> Backend::Parts::of_host(const Port& output, bool pops, Timeout ti
 Backend::Backend() : parts_(std::make_unique<Parts>()) {}
 Backend::~Backend() = default;
 
+namespace {
+
+// Who pushes and pops says nothing of zeroed sums and of the slots of states, on which such programs depend.
+Result<void> refuse_programs_of_training(const Model& model) {
+  if (!host_plan::has_phases(model.plan)) return success();
+  Diagnostic d =
+      input_error("RT093", {model.path},
+                  cat("'", model.plan.model, "' is a training step in programs, which a backend cannot run by pushing and popping"));
+  d.hint = "trainer runs it, and runtime::TrainingSession on a Session; autograd --form step makes a step that a backend runs, too";
+  return d;
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Backend>> Backend::open(MergedModel models, Target& target, const device::DeviceDescriptor& descriptor, Host& host) {
   if (models.whole.device) BUDA_TRY(image::check_same_device(*models.whole.device, descriptor, models.whole.path));
   if (std::none_of(models.models.begin(), models.models.end(), [](const Model& m) { return m.uses_device(); }))
     return input_error("RT055", {models.whole.path}, "the host does all of the model's work: Session::run runs it, without a device");
+  for (const Model& model : models.models) BUDA_TRY(refuse_programs_of_training(model));
   std::unique_ptr<Backend> backend(new Backend());
   Parts& parts = *backend->parts_;
   parts.image = std::move(models);
