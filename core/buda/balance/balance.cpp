@@ -19,7 +19,7 @@ namespace {
 
 // With more effort, ops are placed in another order as well, with this one.
 constexpr std::int32_t kUsualEffort = 1;
-// Choices after a first one whose stream programs did not fit.
+// Choices after a first one whose stream programs did not fit, or which cannot be used.
 constexpr int kMaxOtherChoices = 16;
 
 // Execution order, segment by segment, with the order constraints of the user.
@@ -31,19 +31,27 @@ Result<std::vector<graph::NodeId>> make_schedule(const graph::Graph& graph, Sche
   return order;
 }
 
+// Fails for a plan that the caller cannot use.
+Result<GraphPlan> usable(Result<GraphPlan> planned, const PlanContext& context) {
+  if (!planned || !context.settings.find_refusal) return planned;
+  context.host.progress("looking for deadlocks", 0, 0);
+  if (auto found = context.settings.find_refusal(planned->plan.built.netlist)) return Failure(std::move(*found));
+  return planned;
+}
+
 Result<GraphPlan> plan_of(const graph::Graph& graph, const std::vector<graph::NodeId>& order, const device::DeviceDescriptor& device,
                           const PlanContext& context) {
   BUDA_ASSIGN(Problem problem, problem_of(graph, order, device, context.settings));
   BUDA_ASSIGN(const auto given, given_chips(graph, problem, context.settings.overrides));
-  if (!given.empty()) return plan_on_given_chips(graph, order, given, device, context);
+  if (!given.empty()) return usable(plan_on_given_chips(graph, order, given, device, context), context);
   BUDA_ASSIGN(ChosenPlan chosen, choose_plan(&graph, std::move(problem), context));
-  auto planned = plan_in_stages(graph, order, chosen, context);
+  auto planned = usable(plan_in_stages(graph, order, chosen, context), context);
   auto last = planned;
   for (int others = 0; !last && others < kMaxOtherChoices; ++others) {
     auto other = choose_other(chosen, last.failure(), context);
     if (!other) break;
     chosen = std::move(*other);
-    last = plan_in_stages(graph, order, chosen, context);
+    last = usable(plan_in_stages(graph, order, chosen, context), context);
   }
   return last ? std::move(last) : std::move(planned);
 }

@@ -13,6 +13,7 @@
 #include <buda/compiler/option_values.hpp>
 #include <buda/compiler/product_check.hpp>
 #include <buda/device/cluster.hpp>
+#include <buda/liveness/liveness.hpp>
 #include <buda/netlist/text/write.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
 #include <buda/plugin/policy.hpp>
@@ -96,6 +97,20 @@ balance::Balanced nothing_placed(const std::string& model, const device::DeviceD
   return out;
 }
 
+// The first deadlock of a plan. Where stream programs cannot be laid out, the next stage says so.
+std::optional<Diagnostic> deadlock_of(const netlist::Netlist& netlist, const device::DeviceDescriptor& device, Host& host) {
+  const auto epochs = liveness::check_liveness(netlist, device, host);
+  if (!epochs) return std::nullopt;
+  for (const liveness::EpochLiveness& epoch : *epochs) {
+    if (!epoch.deadlock) continue;
+    Diagnostic d = *epoch.deadlock;
+    d.fault = Fault::fit;
+    d.hint.clear();  // buffers of a netlist, of which the user has none
+    return d;
+  }
+  return std::nullopt;
+}
+
 struct NamedPolicy {
   std::string name;
   std::unique_ptr<balance::Policy> policy;
@@ -160,7 +175,8 @@ Result<void> check_balancer_options(const device::DeviceDescriptor& device, cons
 Result<Placed> place(graph::Graph graph, const device::DeviceDescriptor& device, const BalancerOptions& o, const PluginSet& plugins,
                      Host& host) {
   BUDA_ASSIGN(const NamedPolicy policy, policy_of(o, plugins, host));
-  BUDA_ASSIGN(const balance::BalanceOptions options, balance_options(o, device));
+  BUDA_ASSIGN(balance::BalanceOptions options, balance_options(o, device));
+  options.find_refusal = [&](const netlist::Netlist& netlist) { return deadlock_of(netlist, device, host); };
   if (graph.level == graph::Level::device) {
     BUDA_TRY(ops::infer_types(graph));
     BUDA_TRY(ops::check(graph));

@@ -311,5 +311,37 @@ TEST(Balance, IsDeterministic) {
   EXPECT_EQ(report_text(once->report), report_text(again->report));
 }
 
+// What callers find in netlists, as deadlocks: another choice is tried for the op that they name.
+Diagnostic refusal(const std::string& op) {
+  Diagnostic d = input_error("LV001", {}, "is not live");
+  d.fault = Fault::fit;
+  d.node = op;
+  return d;
+}
+
+TEST(Balance, ChoosesAnewWhereAPlanIsRefused) {
+  const graph::Graph graph = perceptron(256, {512, 2048, 256});
+  const auto first = balance_with(graph, "n150", {});
+  ASSERT_TRUE(first.ok());
+  const netlist::Op refused = first->built.netlist.graphs.front().ops.front();
+  BalanceOptions options;
+  options.find_refusal = [&](const netlist::Netlist& netlist) -> std::optional<Diagnostic> {
+    for (const netlist::Op& op : netlist.graphs.front().ops)
+      if (op.name == refused.name && op.grid == refused.grid) return refusal(op.name);
+    return std::nullopt;
+  };
+  const auto other = balance_with(graph, "n150", options);
+  ASSERT_TRUE(other.ok()) << text_of(other.failure());
+  EXPECT_FALSE(options.find_refusal(other->built.netlist));
+}
+
+TEST(Balance, SaysWhyNoPlanIsOfUse) {
+  BalanceOptions options;
+  options.find_refusal = [](const netlist::Netlist& netlist) { return refusal(netlist.graphs.front().ops.front().name); };
+  const auto plan = balance_with(perceptron(256, {512, 32}), "n150", options);
+  ASSERT_FALSE(plan.ok());
+  EXPECT_EQ(plan.failure().diagnostics().front().code, "LV001");
+}
+
 }  // namespace
 }  // namespace buda::balance

@@ -6,13 +6,20 @@
 #include <buda/balance/models/op_model.hpp>
 #include <buda/balance/problem/schedule.hpp>
 #include <buda/balance/queues/queues.hpp>
+#include <buda/diag/diagnostic.hpp>
+#include <buda/netlist/model/netlist.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 
 namespace buda::balance {
+
+// What makes a netlist of no use that keeps all rules, as a deadlock does, which modules above this one find. Its node is an op that
+// another choice may mend.
+using FindRefusal = std::function<std::optional<Diagnostic>(const netlist::Netlist&)>;
 
 struct BalanceOptions {
   ModelOptions models;
@@ -30,6 +37,7 @@ struct BalanceOptions {
   std::string cluster = {};                      // links between chips (device/cluster.hpp); empty: those of the device
   std::int32_t batches = 1;                      // of the model, that every epoch processes before the next one begins
   std::map<std::string, std::string> overrides;  // "fc1.grid" -> "[2,2]"
+  FindRefusal find_refusal = {};                 // asked of each plan; other choices are tried where it finds something
 };
 
 }  // namespace buda::balance

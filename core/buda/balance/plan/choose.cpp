@@ -132,10 +132,11 @@ Result<ChosenPlan> chosen_from(ChoiceSpace space, const PlanContext& context) {
   return out;
 }
 
-// Whether stream programs of the op were found not to fit.
+// Whether stream programs of the op were found not to fit, or no plan with it as it is can be used.
 bool names(const Failure& why, const std::string& op) {
-  return std::any_of(why.diagnostics().begin(), why.diagnostics().end(),
-                     [&](const Diagnostic& d) { return d.fault == Fault::fit && d.code.starts_with("OV") && d.node == op; });
+  return std::any_of(why.diagnostics().begin(), why.diagnostics().end(), [&](const Diagnostic& d) {
+    return d.fault == Fault::fit && (d.code.starts_with("OV") || d.code.starts_with("LV")) && d.node == op;
+  });
 }
 
 }  // namespace
