@@ -11,8 +11,16 @@ import sys
 
 # A module includes only itself and modules that stand before it.
 MODULES = "base diag screen io schema cache serve perf tensor graph ops autograd frontend device passes host_plan netlist isa numerics sfpu arith tiling cost pipes overlay sim balance kernels image runtime functional timed telemetry liveness plugin compiler cli".split()
-# So do the rooms of a module that has an order; what stands beside them in the module's own folder is above all of them.
-ROOMS = {"balance": "resources cost place problem models policy legalize sums chips queues bounds emit plan".split()}
+# So do the rooms of a module that has an order. What stands next to them, in the module's own folder, is as high as what it includes: the
+# public headers of a module that has been divided keep their names.
+ROOMS = {
+    "balance": "resources cost place problem models policy legalize sums chips queues bounds emit plan".split(),
+    "graph": "values tags parts check file drawing".split(),
+    "tensor": "bytes formats files check".split(),
+    "sim": "time tiles network cores record machine report epoch".split(),
+    "kernels": "lines tables text programs compile run".split(),
+    "runtime": "programs inputs reference device model session backend shared".split(),
+}
 THIRD_PARTY = re.compile(r"#include\s+[<\"](nlohmann|yaml-cpp|boost|spdlog|fmt|google/protobuf|onnx|dnnl|oneapi|archive|openssl|zlib|isa-l)")
 # Below tool_main nobody ends the program, reads the environment, prints or calls a shell.
 FORBIDDEN = re.compile(r"(?<![\w.>:])(?:std::)?(getenv|secure_getenv|exit|abort|system|popen|printf|puts)\s*\(|std::(cout|cerr|clog)\b")
@@ -41,25 +49,57 @@ def module_of(path):
     return parts[2] if parts[:2] == ("core", "buda") and len(parts) > 3 else None
 
 
-def rank_of_room(module, folder):
-    """Where a folder stands in its module; the module's own folder is the last."""
-    return len(ROOMS[module]) if folder == "." else ROOMS[module].index(folder)
+def room_of(file):
+    """The folder of a file within its module; "." is the module's own."""
+    return str(pathlib.PurePosixPath(*pathlib.PurePosixPath(file).parts[2:]).parent)
 
 
-def check_rooms(path, line_number, included, module, problems):
-    prefix = f"buda/{module}/"
-    if module not in ROOMS or not included.startswith(prefix):
+class Rooms:
+    """The order of the rooms of the modules under a folder, as the includes of their files need it."""
+
+    def __init__(self, root):
+        self.included = {}
+        for module in ROOMS:
+            for path in sorted((root / "core/buda" / module).rglob("*")):
+                if path.suffix in LIMITS:
+                    name = str(path.relative_to(root / "core"))
+                    within = re.findall(rf"^\s*#include\s+[<\"](buda/{module}/[^>\"]+)[>\"]", path.read_text(), re.M)
+                    self.included.setdefault(self.unit(name), set()).update(self.unit(n) for n in within)
+
+    @staticmethod
+    def unit(name):
+        """A header and its source are one."""
+        return name.rpartition(".")[0]
+
+    def rank(self, file):
+        """Where a file stands: its room's place in the order; in the module's own folder, that of the highest room that it includes, also by way
+        of others there; -1 if none."""
+        highest, todo, seen = -1, [self.unit(file)], set()
+        while todo:
+            unit = todo.pop()
+            room, module = room_of(unit), unit.split("/")[1]
+            if room != ".":
+                highest = max(highest, ROOMS[module].index(room)) if room in ROOMS[module] else len(ROOMS[module])
+            elif unit not in seen:
+                seen.add(unit)
+                todo += self.included.get(unit, ())
+        return highest
+
+
+def check_rooms(path, line_number, included, module, rooms, problems):
+    if module not in ROOMS or not included.startswith(f"buda/{module}/"):
         return
-    own, other = (str(pathlib.PurePosixPath(p).parent) for p in (path.relative_to(f"core/buda/{module}"), included[len(prefix):]))
-    for folder in (own, other):
+    own = str(path.relative_to("core"))
+    for folder in (room_of(own), room_of(included)):
         if folder != "." and folder not in ROOMS[module]:
             problems.append(f"{path}:{line_number}: the folder {folder} of {module} has no place in the order of its rooms")
             return
-    if rank_of_room(module, other) > rank_of_room(module, own):
-        problems.append(f"{path}:{line_number}: the room {own} of {module} includes {included}, of the higher room {other}")
+    if room_of(own) != "." and rooms.rank(included) > rooms.rank(own):
+        above = ROOMS[module][rooms.rank(included)]
+        problems.append(f"{path}:{line_number}: the room {room_of(own)} of {module} includes {included}, which needs the higher room {above}")
 
 
-def check_includes(path, line_number, line, problems):
+def check_includes(path, line_number, line, rooms, problems):
     match = re.match(r'\s*#include\s+[<"]([^>"]+)[>"]', line)
     if not match:
         return
@@ -69,7 +109,7 @@ def check_includes(path, line_number, line, problems):
     if own and target and target[1] in MODULES and MODULES.index(target[1]) > MODULES.index(own):
         problems.append(f"{path}:{line_number}: module {own} includes {included}, of the higher module {target[1]}")
     if own:
-        check_rooms(path, line_number, included, own, problems)
+        check_rooms(path, line_number, included, own, rooms, problems)
     if own and (included.startswith("apps/") or included.startswith("plugins/")):
         problems.append(f"{path}:{line_number}: core includes {included}")
     if path.parts[0] == "apps" and included.startswith("apps/") and included.split("/")[1] != path.parts[1]:
@@ -95,7 +135,7 @@ def check_codes(root, files, problems):
             problems.append(f"{code} is given by {', '.join(str(p) for p in where.values())}: a code has one meaning")
 
 
-def check_file(root, path, problems):
+def check_file(root, path, rooms, problems):
     text = (root / path).read_text()
     lines = text.splitlines()
     if not re.match(r"(//|/\*) ?\S", lines[0] if lines else ""):
@@ -106,7 +146,7 @@ def check_file(root, path, problems):
     if path.name == "main.cpp" and path.parts[0] == "apps" and len(lines) > 30:
         problems.append(f"{path}:{len(lines)}: a main.cpp has at most 30 lines")
     for number, line in enumerate(lines, 1):
-        check_includes(path, number, line, problems)
+        check_includes(path, number, line, rooms, problems)
         if len(line) > 160:
             problems.append(f"{path}:{number}: a line of {len(line)} columns")
     if path.suffix in (".hpp", ".h") and "#pragma once" not in text and "#ifndef" not in text:
@@ -128,8 +168,9 @@ def main():
     root = pathlib.Path(sys.argv[1])
     files = [p.relative_to(root) for d in ("core", "apps", "plugins") for p in (root / d).rglob("*") if p.suffix in LIMITS]
     problems = []
+    rooms = Rooms(root)
     for path in sorted(files):
-        check_file(root, path, problems)
+        check_file(root, path, rooms, problems)
     check_codes(root, sorted(files), problems)
     naming = [str(p) for p in sorted(files) if "OpClass::" in (root / p).read_text()]
     if len(naming) > FILES_THAT_NAME_CLASSES:

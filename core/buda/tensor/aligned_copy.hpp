@@ -10,8 +10,6 @@
 #include <string_view>
 #include <utility>
 
-#pragma GCC visibility push(default)
-
 namespace buda::detail {
 
 class AlignedCopy {
@@ -35,5 +33,3 @@ class AlignedCopy {
 };
 
 }  // namespace buda::detail
-
-#pragma GCC visibility pop

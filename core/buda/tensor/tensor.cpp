@@ -4,6 +4,7 @@
 #include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
 #include <buda/io/mapped_memory.hpp>
+#include <buda/tensor/aligned_copy.hpp>
 #include <buda/tensor/aligned_memory.hpp>
 #include <buda/tensor/hex_text.hpp>
 #include <buda/tensor/visit.hpp>
@@ -207,6 +208,12 @@ Tensor Tensor::cast(DType to) const {
 }
 
 std::vector<float> Tensor::to_f32() const { return converted_elements<float>(*this); }
+
+const void* Tensor::aligned_elements() const { return aligned_->data(); }
+
+std::string_view Tensor::decoded() const { return aligned_->view(); }
+
+std::string_view Tensor::text() const { return aligned_->from(); }
 
 std::string Tensor::describe() const { return cat(dtype_name(dtype_), ' ', shape_.text()); }
 

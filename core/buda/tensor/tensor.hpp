@@ -3,7 +3,6 @@
 
 #include <buda/diag/result.hpp>
 #include <buda/io/bytes.hpp>
-#include <buda/tensor/aligned_copy.hpp>
 #include <buda/tensor/dtype.hpp>
 #include <buda/tensor/half.hpp>
 #include <buda/tensor/shape.hpp>
@@ -20,6 +19,7 @@
 namespace buda {
 
 namespace detail {
+class AlignedCopy;  // aligned_copy.hpp
 template <class T>
 struct DTypeOf;
 template <DType t>
@@ -91,13 +91,13 @@ class Tensor {
   const Shape& shape() const { return shape_; }
   std::size_t size() const { return size_; }  // elements
   // Not necessarily aligned.
-  std::string_view bytes() const { return is_text() ? aligned_->view() : bytes_.view(); }
+  std::string_view bytes() const { return is_text() ? decoded() : bytes_.view(); }
   // Whether it is one of from_hex.
   bool is_text() const { return bytes_.data() == nullptr && aligned_; }
   // The memory that its copies share: the bytes, or the text that they are decoded from.
-  std::string_view memory() const { return is_text() ? aligned_->from() : bytes_.view(); }
+  std::string_view memory() const { return is_text() ? text() : bytes_.view(); }
 
-  // The elements, aligned. T must be the type of this dtype; a program that may meet others asks dtype() first, or visit_dtype (visit.hpp).
+  // The elements, aligned. T must be the type of this dtype; a program that may meet others asks dtype() first.
   template <class T>
   std::span<const T> as() const {
     assert(kDTypeOf<T> == dtype_);
@@ -105,7 +105,7 @@ class Tensor {
     return {static_cast<const T*>(elements()), size_};
   }
   // The first of them, for who knows the type by its dtype.
-  const void* elements() const { return aligned_ ? aligned_->data() : bytes_.data(); }
+  const void* elements() const { return aligned_ ? aligned_elements() : bytes_.data(); }
 
   // The same elements under another shape of the same volume; nothing is copied.
   Result<Tensor> reshaped(Shape shape) const;
@@ -125,6 +125,10 @@ class Tensor {
 
  private:
   Tensor(DType dtype, Shape shape, io::Bytes bytes, std::size_t size);
+  // Of aligned_, which must be there.
+  const void* aligned_elements() const;
+  std::string_view decoded() const;
+  std::string_view text() const;
 
   DType dtype_ = DType::f32;
   Shape shape_;

@@ -3,6 +3,7 @@
 
 #include <buda/base/checked.hpp>
 #include <buda/netlist/model/op_shapes.hpp>
+#include <buda/tiling/flat_rows.hpp>
 
 #include <algorithm>
 #include <bit>

@@ -4,7 +4,9 @@
 // The rules are those of TT-Buda (docs/formats/pipegen.md), so that files of either side serve the other.
 #pragma once
 
-#include <buda/tiling/flat_rows.hpp>
+#include <buda/netlist/model/op.hpp>
+#include <buda/netlist/model/queue.hpp>
+#include <buda/tiling/edge_routes.hpp>
 #include <buda/tiling/tile_order.hpp>
 
 #include <cstdint>
@@ -13,6 +15,8 @@
 #pragma GCC visibility push(default)
 
 namespace buda::tiling {
+
+struct RowCut;  // flat_rows.hpp
 
 // Counts are in tiles (of an input in flat layout: in pieces of rows), tile_bytes in bytes.
 struct InputBuffer {

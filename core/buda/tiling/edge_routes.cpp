@@ -12,6 +12,7 @@
 // The reference computes the destinations of phased pipes from the factors of the manipulations; comparing windows needs no such rules, and
 // what it accepts is right by construction.
 #include <buda/tiling/edge_routes.hpp>
+#include <buda/tiling/line_map.hpp>
 
 #include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>

@@ -13,6 +13,8 @@
 
 namespace buda::tiling {
 
+class LineMap;  // line_map.hpp
+
 // Tiles that travel together. The producer's buffer is seen through a window of some ts; each time it has been filled, `tiles` are taken
 // from it, in this order, and go to the next of `destinations` (numbers of cores, rows or columns, as TileOrder counts them), in
 // round-robin order. A destination's turn may be padding: it gets as many tiles of padding, and the producer's buffer waits.

@@ -9,8 +9,6 @@
 #include <string>
 #include <variant>
 
-#pragma GCC visibility push(default)
-
 namespace buda::tiling {
 
 // A tilizer takes its input as rows, an embedding its table.
@@ -49,5 +47,3 @@ std::variant<RowCut, std::string> cut_rows(const TileLayout& rows, TileDim dim, 
 EdgeRoutes route_rows(const RowCut& cut, const TileLayout& rows, GridShape consumer);
 
 }  // namespace buda::tiling
-
-#pragma GCC visibility pop

@@ -9,8 +9,6 @@
 #include <variant>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace buda::tiling {
 
 // `count` adjacent tiles of a producer's tensor, along a row or (`down`) a column; or `count` tiles of padding.
@@ -46,5 +44,3 @@ class LineMap {
 };
 
 }  // namespace buda::tiling
-
-#pragma GCC visibility pop

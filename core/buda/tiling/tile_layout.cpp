@@ -1,6 +1,8 @@
 // From lines of tiles to runs of indices.
 #include <buda/tiling/tile_layout.hpp>
 
+#include <buda/tiling/line_map.hpp>
+
 #include <algorithm>
 
 namespace buda::tiling {

@@ -1,9 +1,11 @@
 // Tile layout: which core's buffer holds a tile, and at which index.
 #pragma once
 
+#include <buda/netlist/model/block_shape.hpp>
 #include <buda/netlist/model/op.hpp>
+#include <buda/netlist/model/op_types.hpp>
 #include <buda/netlist/model/queue.hpp>
-#include <buda/tiling/line_map.hpp>
+#include <buda/netlist/model/tensor_maps.hpp>
 
 #include <cstdint>
 #include <vector>
@@ -11,6 +13,8 @@
 #pragma GCC visibility push(default)
 
 namespace buda::tiling {
+
+struct Line;  // line_map.hpp
 
 // `count` consecutive tiles of one core's buffer, from index `first` on; or padding (core kPaddingCore, index without meaning).
 struct Run {

@@ -1,6 +1,7 @@
 // Buffer sizes against numbers worked out by hand from the conventions of netlists (a tile of Float16_b takes 2080 bytes: 2048 of datums,
 // 16 of header, aligned to 32; one of Bfp8_b 1120).
 #include <buda/tiling/buffer_sizes.hpp>
+#include <buda/tiling/flat_rows.hpp>
 
 #include <gtest/gtest.h>
 

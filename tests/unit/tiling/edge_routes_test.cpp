@@ -1,5 +1,6 @@
 // Routes of single edges: windows, phases, granularity, limits.
 #include <buda/tiling/edge_routes.hpp>
+#include <buda/tiling/line_map.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

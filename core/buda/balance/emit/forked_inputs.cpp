@@ -2,6 +2,7 @@
 #include <buda/balance/emit/forked_inputs.hpp>
 
 #include <buda/balance/resources/resources.hpp>
+#include <buda/tiling/flat_rows.hpp>
 
 #include <algorithm>
 #include <map>

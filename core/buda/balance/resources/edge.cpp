@@ -5,6 +5,7 @@
 #include <buda/ops/table/op_traits.hpp>
 #include <buda/tiling/edge_routes.hpp>
 #include <buda/tiling/flat_rows.hpp>
+#include <buda/tiling/line_map.hpp>
 
 #include <algorithm>
 #include <numeric>

@@ -5,6 +5,7 @@
 #include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
 #include <buda/netlist/model/op_shapes.hpp>
+#include <buda/tiling/flat_rows.hpp>
 
 #include <algorithm>
 #include <set>
