@@ -18,7 +18,7 @@ REAL_PACKAGES := $(shell sed -n '1,/^## Real models/d; $(LISTED)' docs/internals
 # Debian's npm conflicts with a Node.js from elsewhere, which has its own.
 PACKAGES += $(if $(shell command -v npm),,npm)
 
-.PHONY: help long deps tools browser office terminal frameworks real pictures clang-tidy tidy build toolchain demo test sums sizes plans bounds conformance-real conformance-random kill robust train bench fmt lint fuzz install wheel deb deb-test clean
+.PHONY: help long asan tsan fuzz-smoke lint-slice deps tools browser office terminal frameworks real pictures clang-tidy tidy build toolchain demo test sums sizes plans bounds conformance-real conformance-random kill robust train bench fmt lint fuzz install wheel deb deb-test clean
 .DEFAULT_GOAL := help
 
 help:
@@ -34,6 +34,7 @@ help:
 	@echo "make conformance-random  judge 5,000 random graphs of integers, 5,000 at the borders of integers and 5,000 with NaN and infinities"
 	@echo "make kill     kill tools and runs with SIGKILL at random moments; KILLS=100   so often"
 	@echo "make robust   hostile plugins, cut files, little memory, failing compiles, attacks on servers (some minutes)"
+	@echo "make asan tsan fuzz-smoke lint-slice   parts of CI: the lowest modules with sanitizers and fuzzed, some sources checked"
 	@echo "make wheel    the Python module for pip, in dist"
 	@echo "make sums     sums of up to a million numbers of one sign, for both architectures (some minutes)"
 	@echo "make sizes    softmax and products over 1 to 160 tiles, prime numbers next to others; SIZES=1:160"
@@ -177,6 +178,25 @@ fuzz: deps tools
 	cmake --preset fuzz
 	cmake --build build/fuzz -j $(JOBS)
 	sh tests/fuzz/run.sh build/fuzz $(SECONDS_EACH) $(RUNS)
+
+# Parts of CI (.ci/run --parts), each in a build of its own. With sanitizers the tests of the modules that all others stand on (BUDA_GROUND in
+# core/CMakeLists.txt), of which tsan takes those with threads; their readers under a fuzzer; clang-tidy's quick checks on one slice of all
+# sources after the other, SLICE=N the Nth.
+asan: UNITS = base diag io schema cache tensor graph
+tsan: UNITS = base io cache tensor graph
+asan tsan: deps
+	cmake --preset $@ -D CMAKE_CXX_COMPILER=clang++ > /dev/null
+	cmake --build build/$@ -j $(JOBS) --target $(UNITS:%=unit_%)
+	for unit in $(UNITS); do BUDA_SOURCE_DIR=$(CURDIR) build/$@/tests/unit_$$unit --gtest_brief=1 || exit 1; done
+
+fuzz-smoke: deps
+	cmake --preset fuzz > /dev/null
+	cmake --build build/fuzz -j $(JOBS) --target fuzz_json fuzz_yaml fuzz_tensors fuzz_graph
+	sh tests/fuzz/smoke.sh build/fuzz 5
+
+SLICE ?= $(shell git rev-list --count HEAD)
+lint-slice: deps clang-tidy
+	python3 tests/laws/tidy.py $(JOBS) $(SLICE)
 
 # The Python module with all that it needs, for pip: python3 -m venv --system-site-packages V; V/bin/pip install --no-index --no-deps dist/*.whl
 wheel: toolchain

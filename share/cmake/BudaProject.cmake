@@ -170,6 +170,12 @@ function(buda_module name)
   foreach(library IN LISTS libraries)
     target_link_libraries(buda_private INTERFACE $<LINK_ONLY:${library}>)
   endforeach()
+  if(name IN_LIST BUDA_GROUND)
+    target_sources(buda_ground INTERFACE $<TARGET_OBJECTS:buda_${name}>)
+    foreach(library IN LISTS libraries)
+      target_link_libraries(buda_ground INTERFACE $<LINK_ONLY:${library}>)
+    endforeach()
+  endif()
 endfunction()
 
 # buda_late_library(NAME SOURCES a.cpp… LINK targets…): libbuda_NAME.so, which libbuda loads when it is first needed (base/late_library.hpp).
@@ -233,18 +239,25 @@ function(buda_app name)
   install(TARGETS tool_${name} RUNTIME DESTINATION bin COMPONENT tools)
 endfunction()
 
-# buda_unit_test(MODULE SOURCES … [LINK …]): the GoogleTest executable unit_MODULE with label fast.
+# buda_unit_test(MODULE SOURCES … [LINK …]): the GoogleTest executable unit_MODULE with label fast. That of a module of BUDA_GROUND needs these
+# modules alone.
 function(buda_unit_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
   add_executable(unit_${name} ${arg_SOURCES})
+  set(objects buda_private)
+  if(name IN_LIST BUDA_GROUND)
+    set(objects buda_ground)
+  endif()
   target_include_directories(unit_${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
-  target_link_libraries(unit_${name} PRIVATE buda_private buda_test_code GTest::gtest GTest::gmock GTest::gtest_main ${arg_LINK})
+  target_link_libraries(unit_${name} PRIVATE ${objects} buda_test_code GTest::gtest GTest::gmock GTest::gtest_main ${arg_LINK})
   buda_use_precompiled(unit_${name} tests)
   set_target_properties(unit_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests"
     # GoogleTest's templates cost more than the tests themselves.
     UNITY_BUILD_BATCH_SIZE 40)
-  get_property(late GLOBAL PROPERTY BUDA_LATE_LIBRARIES)
-  add_dependencies(unit_${name} ${late})
+  if(objects STREQUAL "buda_private")
+    get_property(late GLOBAL PROPERTY BUDA_LATE_LIBRARIES)
+    add_dependencies(unit_${name} ${late})
+  endif()
   add_test(NAME unit.${name} COMMAND unit_${name})
   set_tests_properties(unit.${name} PROPERTIES LABELS "fast;unit" ENVIRONMENT "BUDA_SOURCE_DIR=${PROJECT_SOURCE_DIR}")
 endfunction()

@@ -1,66 +1,26 @@
-// Any bytes into a reader: it must answer with a value or with diagnostics. READER names the function that is fuzzed.
+// Any bytes into a reader (those of the ground are in ground_readers.cpp): it must answer with a value or with diagnostics. READER names
+// the function that is fuzzed.
 #include <buda/base/text.hpp>
 #include <buda/cli/command_line.hpp>
 #include <buda/device/cluster.hpp>
 #include <buda/device/load.hpp>
-#include <buda/diag/format.hpp>
-#include <buda/graph/graph_file.hpp>
 #include <buda/host_plan/host_plan.hpp>
 #include <buda/image/image.hpp>
-#include <buda/io/json.hpp>
 #include <buda/io/memory_file_system.hpp>
-#include <buda/io/yaml.hpp>
 #include <buda/netlist/text/parse.hpp>
 #include <buda/netlist/text/write.hpp>
 #include <buda/overlay/blob/blob_file.hpp>
 #include <buda/overlay/build.hpp>
 #include <buda/passes/pipeline/pipeline.hpp>
 #include <buda/pipes/format/pipes_file.hpp>
-#include <buda/tensor/tensor_file.hpp>
 
 #include <algorithm>
 #include <cstdlib>
-#include <unit/io/yaml_comparison.hpp>
+#include <fuzz/check.hpp>
 
 namespace {
 
 using namespace buda;
-
-// A failure must have something to say, and saying it must work.
-template <class T>
-bool check(const Result<T>& r) {
-  if (r) return true;
-  if (r.failure().empty()) std::abort();
-  for (const auto& d : r.failure().diagnostics()) {
-    if (d.message.empty() || format_text(d, {}, nullptr).empty() || format_json(d).empty()) std::abort();
-  }
-  return false;
-}
-
-[[maybe_unused]] void fuzz_json(std::string text) {
-  auto node = io::parse_json(text, "f");
-  // What was read is written and read again as the same.
-  if (check(node) && io::json_line(*io::parse_json(io::json_pretty(*node), "f")) != io::json_line(*node)) std::abort();
-}
-
-// The two readers of YAML agree on what both read.
-[[maybe_unused]] void fuzz_yaml(std::string text) {
-  check(io::parse_yaml_stream(text, "f"));
-  if (!is_valid_utf8(text) || text.find('\0') != std::string::npos) return;
-  for (bool repeated_keys : {false, true})
-    if (!io::compare_yaml_readers(text, {repeated_keys}).difference.empty()) std::abort();
-}
-
-[[maybe_unused]] void fuzz_tensors(std::string text) {
-  check(parse_tensors(io::Bytes(text), "f.pb"));
-  check(parse_tensors(io::Bytes(std::move(text)), "f"));
-}
-
-[[maybe_unused]] void fuzz_graph(std::string text) {
-  io::MemoryFileSystem fs;
-  auto read = graph::parse_graph(fs, text, "f.json");
-  if (check(read)) static_cast<void>(graph::graph_text(*read));
-}
 
 [[maybe_unused]] void fuzz_netlist(std::string text) {
   auto read = netlist::parse_netlist(text, "f.yaml");

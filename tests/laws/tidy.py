@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Run clang-tidy on the sources that a change touches, with the checks that find bugs and take seconds.
 
-    tidy.py [JOBS]
+    tidy.py [JOBS [SLICE]]
+
+With SLICE, a number, it looks at a slice of all sources instead, so that numbers in a row go through all of them.
 
 A change is what differs from origin/main or, on main, from the last commit's parent; a clone without history has a few sources checked that
 use much of the library. `make lint` runs all checks of .clang-tidy on all sources.
@@ -22,6 +24,9 @@ performance-unnecessary-copy-initialization""".split()
 OPTIONS = ["-std=c++20", "-Icore", "-I.", "-Ishare", '-DBUDA_VERSION=""', '-DBUDA_LATE_ARCHIVE=""', '-DBUDA_LATE_DNNL=""', '-DBUDA_LATE_LINES=""']
 WITHOUT_HISTORY = ["core/buda/cli/tool.cpp", "core/buda/graph/editor.cpp", "core/buda/netlist/text/parse.cpp"]
 MOST = 24
+OF_SLICE = 60
+# Sources that include what only a build generates.
+GENERATED_INCLUDES = ("plugins/frontends/onnx/", "plugins/frontends/tensorflow/")
 
 
 def python_includes():
@@ -54,6 +59,13 @@ def changed_sources(since):
     return sorted(str(p) for p in paths if p.exists())
 
 
+def slice_of_all(number):
+    """Every nth source, from another one on for each number."""
+    sources = [n for n in git("ls-files", "core/*.cpp", "apps/*.cpp", "plugins/*.cpp") if not n.startswith(GENERATED_INCLUDES)]
+    step = -(-len(sources) // OF_SLICE)
+    return sources[number % step::step]
+
+
 def generate_headers(folder):
     """What the build writes into its include folder."""
     header = pathlib.Path(folder) / "buda/plugin/abi_headers.h"
@@ -68,13 +80,17 @@ def check(source, includes):
 
 def main():
     since = base()
-    sources = changed_sources(since) if since else WITHOUT_HISTORY
-    if len(sources) > MOST:
-        print(f"tidy.py: {MOST} of {len(sources)} changed sources; `make lint` looks at all")
+    if len(sys.argv) > 2:
+        sources = slice_of_all(int(sys.argv[2]))
+    else:
+        changed = changed_sources(since) if since else WITHOUT_HISTORY
+        sources = changed[:MOST]
+        if len(changed) > MOST:
+            print(f"tidy.py: {MOST} of {len(changed)} changed sources; `make lint` looks at all")
     with tempfile.TemporaryDirectory() as generated, concurrent.futures.ThreadPoolExecutor(int(sys.argv[1]) if len(sys.argv) > 1 else 2) as pool:
         generate_headers(generated)
         includes = ["-I" + generated, *python_includes()]
-        results = list(pool.map(lambda source: check(source, includes), sources[:MOST]))
+        results = list(pool.map(lambda source: check(source, includes), sources))
     for result in results:
         sys.stdout.write(result.stdout)
         if result.returncode != 0 and not result.stdout:

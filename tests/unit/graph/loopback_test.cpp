@@ -1,21 +1,29 @@
 // Inputs with the tag of a loopback.
 #include <buda/graph/graph.hpp>
 #include <buda/graph/loopback.hpp>
-#include <buda/ops/whole_graph/builder.hpp>
 
 #include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
 
 namespace buda::graph {
 namespace {
 
+NodeId add_typed(Graph& g, const char* name, const char* op, std::vector<Edge> inputs, Shape shape) {
+  NodeId id = g.add(name, op, std::move(inputs));
+  g.node(id).outputs = {{DType::f32, std::move(shape), std::nullopt}};
+  return id;
+}
+
 Graph cell() {
-  ops::Builder b("cell");
-  auto x = b.input("x", {1, 4});
-  auto s = b.input("s", {1, 4});
-  auto w = b.input("w", {1, 8});
-  b.output("t", b.add(x, s));
-  b.output("u", b.tanh(w));
-  return *b.finish();
+  Graph g("cell");
+  NodeId x = add_typed(g, "x", "input", {}, {1, 4});
+  NodeId s = add_typed(g, "s", "input", {}, {1, 4});
+  NodeId w = add_typed(g, "w", "input", {}, {1, 8});
+  g.add("t", "output", {add_typed(g, "sum", "add", {x, s}, {1, 4})});
+  g.add("u", "output", {add_typed(g, "tanh", "tanh", {w}, {1, 8})});
+  return g;
 }
 
 TEST(Loopback, PairsComeInTheOrderOfInputs) {
