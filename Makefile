@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The front door: every target installs and builds what it needs. `make help` lists them.
 BUILD ?= build/release
 PRESET ?= release

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the tools' allocator takes memory from the system.
 //
 // In large pages where the system gives them on demand: what a stage holds of a large graph or tensor is touched all over, and with small

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What only an executable can put in place of the C library's and the allocator's own: word of memory that has run out, where C code gets
 // none and goes on, and of an end of the process that a plugin brings about.
 #include <buda/cli/signals.hpp>

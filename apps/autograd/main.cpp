@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // autograd: from a model's graph to the graph of a training step.
 #include "apps/autograd/options.hpp"
 

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declaration of the options of autograd.
 #include "apps/autograd/options.hpp"
 
 #include "apps/autograd/run.hpp"
 
 #include <buda/cli/product_name.hpp>
-#include <buda/graph/graph_file.hpp>
+#include <buda/graph/file/graph_file.hpp>
 
 namespace buda::autograd_tool {
 namespace {

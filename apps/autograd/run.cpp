@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads a graph, makes the step, tells of it, writes it.
 #include "apps/autograd/run.hpp"
 
@@ -6,7 +7,7 @@
 #include <buda/autograd/training_step.hpp>
 #include <buda/base/text.hpp>
 #include <buda/compiler/training.hpp>
-#include <buda/graph/graph_file.hpp>
+#include <buda/graph/file/graph_file.hpp>
 
 #include <algorithm>
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // balancer: from a device graph to a netlist.
 #include "apps/balancer/options.hpp"
 

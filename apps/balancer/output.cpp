@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Output paths and their contents.
 #include "apps/balancer/output.hpp"
 
@@ -6,7 +7,7 @@
 #include <buda/base/text.hpp>
 #include <buda/cli/product_name.hpp>
 #include <buda/compiler/settings.hpp>
-#include <buda/graph/graph_file.hpp>
+#include <buda/graph/file/graph_file.hpp>
 #include <buda/host_plan/host_plan.hpp>
 #include <buda/tensor/tensor_file.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which files the balancer writes, and how they name each other.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading, placing, writing.
 #include "apps/balancer/run.hpp"
 
@@ -8,8 +9,8 @@
 #include <buda/compiler/place.hpp>
 #include <buda/compiler/settings.hpp>
 #include <buda/device/load.hpp>
+#include <buda/graph/file/graph_file.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/graph_file.hpp>
 #include <buda/netlist/check/check.hpp>
 #include <buda/netlist/text/parse.hpp>
 

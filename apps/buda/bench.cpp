@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The stages, the runner, and the table of what they have written.
 #include "apps/buda/bench.hpp"
 

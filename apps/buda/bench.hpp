@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `buda bench`: compiles a model, runs it on random inputs in simulated time, and tells what both say.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of `buda bench`, and its figures for programs.
 #include "apps/buda/bench_figures.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `buda bench` finds out, format buda.bench/1 (docs/formats/summary.md).
 #pragma once
 

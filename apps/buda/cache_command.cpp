@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `buda cache`.
 #include "apps/buda/cache_command.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `buda cache`: what a store holds, and emptying it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each stage as a process; what it says and what it has read.
 #include "apps/buda/compilation.hpp"
 
@@ -10,8 +11,8 @@
 #include <buda/cli/timeline.hpp>
 #include <buda/compiler/hosted_ops.hpp>
 #include <buda/compiler/settings.hpp>
+#include <buda/graph/file/graph_file.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/graph_file.hpp>
 #include <buda/io/json.hpp>
 #include <buda/io/process.hpp>
 

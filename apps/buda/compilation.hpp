@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Running of the stages, one after the other, on files of a folder.
 #pragma once
 

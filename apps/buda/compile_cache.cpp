@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The key of a compilation.
 #include "apps/buda/compile_cache.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Images of earlier compilations, from a store (--cache).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The index of all codes is a data file, which the build makes (share/packages/diagnostics.py).
 #include "apps/buda/explain_command.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `buda explain`: what a diagnostic's code means.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // buda: the driver, as gcc is of cc1, as and ld.
 #include "apps/buda/options.hpp"
 

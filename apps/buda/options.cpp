@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declaration of the driver's commands and options.
 #include "apps/buda/options.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `buda compile`: the stages as processes.
 #pragma once
 

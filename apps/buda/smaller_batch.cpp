@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Trials of the stages up to the balancer, with one size of --dim after the other.
 #include "apps/buda/smaller_batch.hpp"
 

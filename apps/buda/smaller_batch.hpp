@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a user may do whose batch is too large for the device.
 #pragma once
 

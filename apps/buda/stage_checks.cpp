@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The stages behind the importer, which works first, are called with --check-options.
 #include "apps/buda/stage_checks.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asks stages whether their options are right, before any of them works.
 #pragma once
 

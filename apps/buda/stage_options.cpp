@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The stages know their options; so there is one list of them, theirs.
 #include "apps/buda/stage_options.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Options of the stages that the driver hands on.
 #pragma once
 

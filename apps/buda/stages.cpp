@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Command lines of the stages.
 #include "apps/buda/stages.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares, else writes.
 #include "apps/buda/taken_image.hpp"
 

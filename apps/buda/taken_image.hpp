@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An image of the store on its way to its place.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compilation of the training step, and training.
 #include "apps/buda/train.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `buda train`: the stages of a compilation, with those of training before and behind them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // graph: looks into graph files, compares them, and cuts parts out of them.
 #include "apps/graph/options.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declaration of graph's commands and their options.
 #include "apps/graph/options.hpp"
 

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 // The commands of graph, apart from the counting.
 #include "apps/graph/run.hpp"
 
 #include <buda/base/text.hpp>
-#include <buda/graph/cut.hpp>
-#include <buda/graph/diff.hpp>
-#include <buda/graph/dot.hpp>
-#include <buda/graph/graph_file.hpp>
+#include <buda/graph/check/diff.hpp>
+#include <buda/graph/drawing/dot.hpp>
+#include <buda/graph/file/graph_file.hpp>
+#include <buda/graph/parts/cut.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
 #include <buda/passes/pipeline/listing.hpp>
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // graph stats: counts of nodes, operations and weights.
 #include "apps/graph/run.hpp"
 
 #include <buda/base/text.hpp>
-#include <buda/graph/placement.hpp>
+#include <buda/graph/tags/placement.hpp>
 #include <buda/ops/table/registry.hpp>
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // importer: from a model file to a graph file.
 #include "apps/importer/options.hpp"
 

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declaration of the importer's options.
 #include "apps/importer/options.hpp"
 
 #include "apps/importer/run.hpp"
 
 #include <buda/cli/product_name.hpp>
-#include <buda/graph/graph_file.hpp>
+#include <buda/graph/file/graph_file.hpp>
 
 namespace buda::importer {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the options' values and the model, imports it, writes the graph.
 #include "apps/importer/run.hpp"
 
@@ -6,9 +7,9 @@
 #include <buda/compiler/model_name.hpp>
 #include <buda/compiler/replace_parameters.hpp>
 #include <buda/compiler/value_ranges.hpp>
+#include <buda/graph/file/graph_file.hpp>
+#include <buda/graph/file/refer.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/graph_file.hpp>
-#include <buda/graph/refer.hpp>
 #include <buda/plugin/frontend.hpp>
 #include <buda/tensor/tensor.hpp>
 #include <buda/tensor/tensor_file.hpp>

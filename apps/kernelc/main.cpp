@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kernelc: from a netlist to the programs of its cores.
 #include "apps/kernelc/options.hpp"
 

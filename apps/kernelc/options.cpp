@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declaration of kernelc's options.
 #include "apps/kernelc/options.hpp"
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads a netlist, compiles its kernels, writes them.
 #include "apps/kernelc/run.hpp"
 
 #include <buda/device/load.hpp>
-#include <buda/kernels/disassembly.hpp>
-#include <buda/kernels/kernel_set.hpp>
+#include <buda/kernels/programs/disassembly.hpp>
+#include <buda/kernels/text/kernel_set.hpp>
 #include <buda/netlist/check/require_rules.hpp>
 #include <buda/netlist/check/validate.hpp>
 #include <buda/netlist/text/parse.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // netlist check: many netlists validated side by side, with a line for each and architecture.
 #include "apps/netlist/proof.hpp"
 #include "apps/netlist/run.hpp"

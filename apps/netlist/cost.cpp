@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // netlist cost: estimated cycles of each epoch and of its slowest ops, as a table or as JSON lines.
 #include "apps/netlist/run.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // netlist: validates netlists, shows what they hold and do, compares them, and writes them in their canonical form.
 #include "apps/netlist/options.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declaration of netlist's commands and their options.
 #include "apps/netlist/options.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // netlist plan: executed epochs with their queue pointers, as text or as JSON lines.
 #include "apps/netlist/run.hpp"
 

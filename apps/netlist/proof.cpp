@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sketch of a proof: the forks and joins, and the state that came back, or that everything was passed on.
 #include "apps/netlist/proof.hpp"
 

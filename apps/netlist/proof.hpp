@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // netlist check --liveness: what an architecture's epochs are worth, as lines of the report.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The commands of netlist that take a line or two.
 #include "apps/netlist/run.hpp"
 

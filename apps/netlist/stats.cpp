@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // netlist stats: the counts of a netlist as a table, or as one JSON object.
 #include "apps/netlist/run.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // netlist2pipe: from a netlist to pipes, one pipegen file per temporal epoch.
 #include "apps/netlist2pipe/options.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declaration of netlist2pipe's options.
 #include "apps/netlist2pipe/options.hpp"
 

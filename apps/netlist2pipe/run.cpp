@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads a netlist, makes the pipes of its epochs side by side, writes them.
 #include "apps/netlist2pipe/run.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The device, formats, rules and names.
 #include "apps/optimizer/check.hpp"
 

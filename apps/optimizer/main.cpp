@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // optimizer: from a framework's graph to device ops.
 #include "apps/optimizer/options.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declaration of the optimizer's options.
 #include "apps/optimizer/options.hpp"
 
@@ -5,7 +6,7 @@
 #include "apps/optimizer/run.hpp"
 
 #include <buda/cli/product_name.hpp>
-#include <buda/graph/graph_file.hpp>
+#include <buda/graph/file/graph_file.hpp>
 
 namespace buda::optimizer {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads a graph, optimizes it while it is watched, writes it.
 #include "apps/optimizer/run.hpp"
 
@@ -6,8 +7,8 @@
 #include <buda/compiler/optimize.hpp>
 #include <buda/compiler/settings.hpp>
 #include <buda/device/load.hpp>
-#include <buda/graph/graph_file.hpp>
-#include <buda/graph/tensor_series.hpp>
+#include <buda/graph/file/graph_file.hpp>
+#include <buda/graph/file/tensor_series.hpp>
 #include <buda/passes/pipeline/equivalence_check.hpp>
 #include <buda/passes/pipeline/listing.hpp>
 #include <buda/tensor/tensor_file.hpp>

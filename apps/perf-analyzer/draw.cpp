@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From top to bottom: title, heading, names of columns, rows, keys.
 #include "apps/perf-analyzer/draw.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All figures are of one input of a graph, except speeds, which count samples: rows of inputs that are batches.
 #include "apps/perf-analyzer/figures.hpp"
 

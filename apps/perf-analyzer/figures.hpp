@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tables show of epochs and ops, computed from the report.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sizes of the parts of a screen.
 #include "apps/perf-analyzer/layout.hpp"
 

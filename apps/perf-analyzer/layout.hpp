@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the parts of a table go on a screen of some size.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading summary.json, which has all that the tables of the folder have; comparing with the netlist; dividing epochs by graphs.
 #include "apps/perf-analyzer/load.hpp"
 

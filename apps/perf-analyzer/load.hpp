@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A run as values: its report, and the epochs to show.
 #pragma once
 

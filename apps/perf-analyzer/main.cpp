@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // perf-analyzer: shows where the time of a run goes, by epochs and ops.
 #include <buda/screen/curses/curses_screen.hpp>
 #include "apps/perf-analyzer/options.hpp"

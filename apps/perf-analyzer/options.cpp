@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declaration of perf-analyzer's options.
 #include "apps/perf-analyzer/options.hpp"
 

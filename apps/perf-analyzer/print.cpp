@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of epochs, then one of ops for each. What a screen marks by colour has a '!' after it.
 #include "apps/perf-analyzer/print.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Load, then save, print or show.
 #include "apps/perf-analyzer/run.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of epochs and those of ops.
 #include "apps/perf-analyzer/tables.hpp"
 

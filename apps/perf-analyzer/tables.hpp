@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A run as tables of text, with their headings and the meaning of their columns.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Overrides to try, and plans compared by their estimates.
 #include "apps/perf-analyzer/trials.hpp"
 
@@ -6,8 +7,8 @@
 #include <buda/compiler/place.hpp>
 #include <buda/compiler/settings.hpp>
 #include <buda/device/load.hpp>
+#include <buda/graph/file/graph_file.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/graph_file.hpp>
 #include <buda/io/process.hpp>
 #include <buda/io/quiet_host.hpp>
 #include <buda/screen/text.hpp>

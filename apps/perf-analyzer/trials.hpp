@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Advice that has been tried: the balancer places the model again with an override, and says what that gives.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reaction to a key.
 #include "apps/perf-analyzer/view.hpp"
 

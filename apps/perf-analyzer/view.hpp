@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which part of which table is shown, and how keys change that.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // pipegen: from the pipes of an epoch to its stream programs.
 #include "apps/pipegen/options.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declaration of pipegen's options.
 #include "apps/pipegen/options.hpp"
 

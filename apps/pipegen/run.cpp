@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pipes of one epoch, or of all in a folder: reads, compiles, writes.
 #include "apps/pipegen/run.hpp"
 

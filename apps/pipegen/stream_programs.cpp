@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Devices by name; the build of stream programs, and where their diagnostics point.
 #include "apps/pipegen/stream_programs.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The conformance suites, one for each kind of plugin.
 #pragma once
 

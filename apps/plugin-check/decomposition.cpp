@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // The suite of decompositions: each rule alone, on sample ops and on graphs that are given.
 #include "apps/plugin-check/checks.hpp"
 #include "apps/plugin-check/op_samples.hpp"
 
 #include <buda/base/text.hpp>
-#include <buda/graph/graph_file.hpp>
+#include <buda/graph/file/graph_file.hpp>
 #include <buda/ops/table/registry.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
 #include <buda/passes/pipeline/equivalence_check.hpp>

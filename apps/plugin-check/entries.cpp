@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks of what every plugin registers.
 #include "apps/plugin-check/checks.hpp"
 

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // The suite of frontends: samples as they are, cut off, and damaged.
 #include "apps/plugin-check/checks.hpp"
 
 #include <buda/base/rng.hpp>
 #include <buda/base/text.hpp>
+#include <buda/graph/file/graph_file.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/graph_file.hpp>
 #include <buda/graph/node.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
 #include <buda/plugin/frontend.hpp>

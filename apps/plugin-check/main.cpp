@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // plugin-check: does a plugin do what its kind promises?
 #include "apps/plugin-check/options.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sample models.
 #include "apps/plugin-check/models.hpp"
 

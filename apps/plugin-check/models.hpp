@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small models that need no decomposition, for policies and targets.
 #pragma once
 

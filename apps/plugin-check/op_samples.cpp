@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sampling of inputs and attributes. Definitions say how many inputs an op has and which attributes, not which shapes go together; so those
 // are tried, small ones, until the op's own rule accepts them.
 #include "apps/plugin-check/op_samples.hpp"

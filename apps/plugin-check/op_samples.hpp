@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Graphs of one op, for trying rules on ops of which only the definition is known.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declaration of the options of plugin-check.
 #include "apps/plugin-check/options.hpp"
 

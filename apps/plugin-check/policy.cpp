@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The suite of policies: sample models on every device that is known.
 #include "apps/plugin-check/checks.hpp"
 #include "apps/plugin-check/models.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads plugins and runs the suites of what they offer.
 #include "apps/plugin-check/run.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collecting outcomes.
 #include "apps/plugin-check/suite.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The suite of targets: the protocol of queues, and the outputs of sample models.
 #include "apps/plugin-check/checks.hpp"
 #include "apps/plugin-check/models.hpp"
@@ -13,7 +14,7 @@
 #include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/passes/pipeline/equivalence_check.hpp>
 #include <buda/runtime/session.hpp>
-#include <buda/tensor/compare.hpp>
+#include <buda/tensor/check/compare.hpp>
 #include <buda/tensor/tensor.hpp>
 #include <buda/tensor/tensor_file.hpp>
 

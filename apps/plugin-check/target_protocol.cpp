@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The protocol of devices, promise by promise.
 #include "apps/plugin-check/target_protocol.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every target promises of queues and programs, whatever it computes.
 #pragma once
 

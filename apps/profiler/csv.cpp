@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Character by character.
 #include "apps/profiler/csv.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines of tables with commas between their fields.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines of six fields, after any number of others that say what the log is.
 #include "apps/profiler/device_log.hpp"
 

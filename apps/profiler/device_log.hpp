@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // profile_log_device.csv: the times at which the RISCs of cores passed markers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Durations between markers, and tables of them.
 #include "apps/profiler/device_stats.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Figures of a device log: device_stats.txt.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // profiler: reports of ops and of cores of a simulated run.
 #include "apps/profiler/options.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The columns of the report that the dashboard shows.
 #include "apps/profiler/ops_report.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ops_perf_results.csv: a row for each op in each execution.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declaration of profiler's commands and their options.
 #include "apps/profiler/options.hpp"
 

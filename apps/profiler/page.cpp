@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Data for the script of the page.
 #include "apps/profiler/page.hpp"
 

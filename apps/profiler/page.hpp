@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page of a profile: a script draws data into it. One file that holds everything, or files that a server gives.
 #pragma once
 

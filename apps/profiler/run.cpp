@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading, processing, writing, showing.
 #include "apps/profiler/run.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A heading, and a line for each name.
 #include "apps/profiler/zones.hpp"
 

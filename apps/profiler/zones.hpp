@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Zones that kernels mark: their names, and the times between their markers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A thread for each call from Python's main thread, which looks for signals twenty times a second.
 #include "apps/python/apart.hpp"
 

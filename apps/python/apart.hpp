@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Work beside the interpreter, so that Ctrl-C is answered at once.
 //
 // Python looks for signals in its main thread, between its own instructions. A call from there therefore does its work in a thread of its

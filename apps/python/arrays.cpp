@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Element types of NumPy and ours.
 #include "apps/python/arrays.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What waits for a device does so in short pieces, between which signals are looked for. A batch that was waited for when a signal came
 // stays where it is.
 #include "apps/python/backend.hpp"

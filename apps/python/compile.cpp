@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // compile_to_image and merge_models.
 #include "apps/python/compile.hpp"
 
@@ -8,8 +9,8 @@
 #include <buda/base/text.hpp>
 #include <buda/compiler/compile.hpp>
 #include <buda/compiler/merge_models.hpp>
+#include <buda/graph/file/graph_file.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/graph_file.hpp>
 #include <buda/image/image.hpp>
 #include <buda/image/merge.hpp>
 #include <buda/schema/option_set.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Graphs from Python: arguments become attributes.
 #include "apps/python/graph.hpp"
 
@@ -7,7 +8,7 @@
 #include <buda/base/text.hpp>
 #include <buda/graph/graph.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
-#include <buda/runtime/graph_run.hpp>
+#include <buda/runtime/reference/graph_run.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <pybind11/stl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TTIImage, and what makes sessions of it.
 #include "apps/python/image.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Images in Python: what they are, and opening them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The part of the Python module openbuda that is C++.
 #include "apps/python/backend.hpp"
 #include "apps/python/compile.hpp"

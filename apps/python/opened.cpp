@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes targets.
 #include "apps/python/opened.hpp"
 

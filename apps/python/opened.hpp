@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Images of files, and what is open on a target.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A session has one device, which takes one call at a time.
 #include "apps/python/session.hpp"
 

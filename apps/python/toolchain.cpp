@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the installation beside libbuda, and raises its errors.
 #include "apps/python/toolchain.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The installation that the module belongs to, and what goes between its errors and Python's.
 #pragma once
 

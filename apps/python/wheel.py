@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Make a wheel of the Python module from an installation: wheel.py PREFIX VERSION OUT_DIR; prints its path.
 
 The wheel has the module, libbuda and the plugins in openbuda/native/lib, and the data files of the compiler in openbuda/native/share. It needs no other

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Netlists are the same where their texts are.
 #include "apps/reportify/current.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether results are those of the compilation that is shown.
 #pragma once
 

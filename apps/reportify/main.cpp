@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // reportify: shows in a browser what a compilation did, and how a simulated run went.
 #include "apps/reportify/options.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files are known by their names, as the tools give them (docs/tools/buda.md); none is read here.
 #include "apps/reportify/modules.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is in a folder of reports: the files that compilations and runs left there, by model.
 #pragma once
 

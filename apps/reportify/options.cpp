@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declaration of reportify's commands and their options.
 #include "apps/reportify/options.hpp"
 

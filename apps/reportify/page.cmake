@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Builds the page: cmake -D NPM=… -D SOURCE=… -D WORK=… -D OUTPUT=… -P page.cmake
 #
 # A failure is a warning, since all other tools work without the page; reportify then says what is missing, and its tests fail.

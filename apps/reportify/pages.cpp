@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page's code lies in the folder of data files; its data are made from the report.
 #include "apps/reportify/pages.hpp"
 
@@ -9,7 +10,7 @@
 #include <buda/base/text.hpp>
 #include <buda/device/load.hpp>
 #include <buda/diag/format.hpp>
-#include <buda/graph/graph_file.hpp>
+#include <buda/graph/file/graph_file.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
 
 #include <algorithm>

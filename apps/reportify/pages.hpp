@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The files of a report's page, each made when it is asked for.
 #pragma once
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Texts are made here, so that the page shows numbers as the graph file has them.
 #include "apps/reportify/pass_data.hpp"
 
 #include <buda/base/text.hpp>
-#include <buda/graph/order_parts.hpp>
-#include <buda/graph/placement.hpp>
+#include <buda/graph/parts/order_parts.hpp>
+#include <buda/graph/tags/placement.hpp>
 #include <buda/graph/value_type.hpp>
 #include <buda/tensor/data_format.hpp>
 

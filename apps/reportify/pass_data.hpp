@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The graph of a pass, as the page draws it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The report says where ops are and what they cost; the netlist says everything else of them.
 #include "apps/reportify/placement_data.hpp"
 

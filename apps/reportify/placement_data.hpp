@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The placement of a model, as the page shows it.
 #pragma once
 
@@ -9,7 +10,7 @@
 #include <buda/io/host.hpp>
 #include <buda/netlist/model/netlist.hpp>
 #include <buda/perf/summary_file.hpp>
-#include <buda/runtime/op_accuracy.hpp>
+#include <buda/runtime/reference/op_accuracy.hpp>
 
 #include <map>
 #include <optional>

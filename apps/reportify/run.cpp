@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writing all pages of a report, or answering with one.
 #include "apps/reportify/run.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Figures are texts, times are numbers.
 #include "apps/reportify/run_data.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values as scripts.
 #include "apps/reportify/script.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Data for the page: scripts, since a page that was opened from disk may load nothing else.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table and the verdict.
 #include "apps/runner/expect.hpp"
 
@@ -5,7 +6,7 @@
 
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
-#include <buda/tensor/compare.hpp>
+#include <buda/tensor/check/compare.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Running a graph file: inputs by the names of its nodes, outputs in its order.
 #include "apps/runner/graph.hpp"
 
+#include <buda/graph/file/graph_file.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/graph_file.hpp>
 
 #include <utility>
 

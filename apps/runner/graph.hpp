@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Running a graph file, without a device.
 #pragma once
 
@@ -5,7 +6,7 @@
 #include <buda/graph/fwd.hpp>
 #include <buda/io/bytes.hpp>
 #include <buda/io/host.hpp>
-#include <buda/runtime/graph_run.hpp>
+#include <buda/runtime/reference/graph_run.hpp>
 
 #include <functional>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FILE, FILE,FILE, NAME=FILE and DIR.
 #include "apps/runner/inputs.hpp"
 

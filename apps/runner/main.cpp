@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // runner: executes images, netlists and graphs.
 #include "apps/runner/options.hpp"
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Verdicts by queue.
 #include "apps/runner/net_test.hpp"
 
 #include <buda/base/text.hpp>
-#include <buda/tensor/compare.hpp>
+#include <buda/tensor/check/compare.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>

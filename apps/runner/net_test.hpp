@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // A bare netlist's outputs against its reference, as its test-config asks.
 #pragma once
 
 #include <buda/diag/result.hpp>
 #include <buda/io/host.hpp>
 #include <buda/netlist/model/netlist.hpp>
-#include <buda/runtime/test_config.hpp>
+#include <buda/runtime/session/test_config.hpp>
 #include <buda/tensor/named_tensors.hpp>
 
 namespace buda::runner {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declaration of the runner's options.
 #include "apps/runner/options.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs in fp32 and with raised formats, compared like the first.
 #include "apps/runner/remedy.hpp"
 
@@ -5,7 +6,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/io/quiet_host.hpp>
-#include <buda/tensor/compare.hpp>
+#include <buda/tensor/check/compare.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>

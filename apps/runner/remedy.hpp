@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What would mend outputs that are not as expected: where ops lose accuracy, and which options of the compiler, tried, help.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What kind of model it is, and running it.
 #include "apps/runner/run.hpp"
 
@@ -21,19 +22,19 @@
 #include <buda/netlist/check/require_rules.hpp>
 #include <buda/perf/products.hpp>
 #include <buda/plugin/target.hpp>
-#include <buda/runtime/bare_netlist.hpp>
-#include <buda/runtime/data_extents.hpp>
+#include <buda/runtime/device/open_device.hpp>
+#include <buda/runtime/device/timed_calls.hpp>
+#include <buda/runtime/device/trace.hpp>
 #include <buda/runtime/merged_session.hpp>
-#include <buda/runtime/model_stimulus.hpp>
-#include <buda/runtime/netlist_run.hpp>
-#include <buda/runtime/op_accuracy.hpp>
-#include <buda/runtime/open_device.hpp>
+#include <buda/runtime/model/model_stimulus.hpp>
+#include <buda/runtime/programs/bare_netlist.hpp>
+#include <buda/runtime/reference/data_extents.hpp>
+#include <buda/runtime/reference/op_accuracy.hpp>
 #include <buda/runtime/session.hpp>
-#include <buda/runtime/stimulus.hpp>
-#include <buda/runtime/timed_calls.hpp>
-#include <buda/runtime/trace.hpp>
+#include <buda/runtime/session/netlist_run.hpp>
+#include <buda/runtime/session/stimulus.hpp>
 #include <buda/telemetry/followed.hpp>
-#include <buda/tensor/ordered_file.hpp>
+#include <buda/tensor/files/ordered_file.hpp>
 #include <buda/tensor/tensor.hpp>
 #include <buda/tensor/tensor_file.hpp>
 

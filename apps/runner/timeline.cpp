@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The clock of the device is set to the host's with each program that starts.
 #include "apps/runner/timeline.hpp"
 

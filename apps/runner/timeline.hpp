@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // What --timeline shows beside the tool's own stages: calls of the device, and what the device did.
 #pragma once
 
 #include <buda/cli/timeline.hpp>
 #include <buda/perf/recording.hpp>
 #include <buda/perf/summary.hpp>
-#include <buda/runtime/timed_calls.hpp>
+#include <buda/runtime/device/timed_calls.hpp>
 
 #include <optional>
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collecting tensors and lines.
 #include "apps/runner/watch.hpp"
 

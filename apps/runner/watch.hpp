@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // What --dump and --trace see of a device at work.
 #pragma once
 
 #include <buda/diag/result.hpp>
+#include <buda/runtime/device/trace.hpp>
 #include <buda/runtime/observer.hpp>
-#include <buda/runtime/trace.hpp>
 #include <buda/tensor/named_tensors.hpp>
 
 #include <map>

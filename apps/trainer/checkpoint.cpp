@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writing is atomic: the checkpoint before stays whole until the new one is.
 #include "apps/trainer/checkpoint.hpp"
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checkpoints: safetensors with the trained parameters by name, every state as #state/NAME, and the numbers that resuming needs.
 #pragma once
 
 #include <buda/diag/result.hpp>
 #include <buda/io/host.hpp>
-#include <buda/runtime/training_session.hpp>
+#include <buda/runtime/session/training_session.hpp>
 
 #include <cstdint>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading, matching, and cutting batches.
 #include "apps/trainer/data.hpp"
 

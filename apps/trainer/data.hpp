@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Samples: tensors with one row for each, and batches of them.
 #pragma once
 
 #include <buda/diag/result.hpp>
 #include <buda/io/host.hpp>
-#include <buda/runtime/training_session.hpp>
+#include <buda/runtime/session/training_session.hpp>
 #include <buda/tensor/named_tensors.hpp>
 
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // trainer: runs training steps over data.
 #include "apps/trainer/options.hpp"
 

@@ -1,17 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
 // Images on targets, graphs on the host.
 #include "apps/trainer/opened.hpp"
 
 #include <buda/base/text.hpp>
 #include <buda/device/load.hpp>
+#include <buda/graph/file/graph_file.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/graph_file.hpp>
 #include <buda/image/device_match.hpp>
 #include <buda/image/image.hpp>
 #include <buda/io/process.hpp>
 #include <buda/io/sha256.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/plugin/target.hpp>
-#include <buda/runtime/graph_model.hpp>
+#include <buda/runtime/model/graph_model.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A training step opened on a target.
 #pragma once
 
@@ -6,7 +7,7 @@
 #include <buda/diag/result.hpp>
 #include <buda/graph/fwd.hpp>
 #include <buda/runtime/session.hpp>
-#include <buda/runtime/training_session.hpp>
+#include <buda/runtime/session/training_session.hpp>
 
 #include <memory>
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declaration of the trainer's options.
 #include "apps/trainer/options.hpp"
 

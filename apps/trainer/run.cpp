@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loop: epochs, steps, schedule, validation, checkpoints.
 #include "apps/trainer/run.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reports of runner --perf, over all steps.
 #include "apps/trainer/times.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a target with simulated time measures over a training.
 #pragma once
 

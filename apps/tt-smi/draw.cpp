@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From top to bottom: header; the sidebar and beside it the tab; footer.
 #include "apps/tt-smi/draw.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A view as lines of a screen.
 #pragma once
 

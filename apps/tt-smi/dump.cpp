@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Readings become rows, rows become files.
 #include "apps/tt-smi/dump.hpp"
 

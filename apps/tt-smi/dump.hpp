@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of telemetry over time, with the columns of TT-SMI's guide.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is seen is read again after each interval; keys take snapshots and dumps.
 #include "apps/tt-smi/live.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Linux.
 #include "apps/tt-smi/machine.hpp"
 

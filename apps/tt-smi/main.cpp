@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tt-smi: shows what simulated devices do.
 #include "apps/tt-smi/machine.hpp"
 #include "apps/tt-smi/options.hpp"

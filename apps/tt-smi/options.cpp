@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declaration of tt-smi's options: those of the guide, with its short forms.
 #include "apps/tt-smi/options.hpp"
 

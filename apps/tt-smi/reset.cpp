@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Questions, and what becomes of the file.
 #include "apps/tt-smi/reset.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which of the modes it is.
 #include "apps/tt-smi/run.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the file of a run, or looks devices up.
 #include "apps/tt-smi/seen.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The devices that there are to show: of a run, or those that could be simulated.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fields of a snapshot.
 #include "apps/tt-smi/snapshot.hpp"
 

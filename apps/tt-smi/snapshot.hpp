@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A snapshot of host and devices: format buda.snapshot/1 (docs/formats/telemetry.md).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From telemetry to text. What a simulated chip does not have is "n/a".
 #include "apps/tt-smi/tables.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tabs and boxes show, as rows of cells.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The keys of the guide, and those that scroll.
 #include "apps/tt-smi/view.hpp"
 

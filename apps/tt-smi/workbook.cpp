@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A worksheet for each chip, the names of the columns in bold.
 #include "apps/tt-smi/workbook.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Spreadsheets, by libxlsxwriter, which only the executable is linked to.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tti-merge: several images as one.
 #include "apps/tti-merge/options.hpp"
 

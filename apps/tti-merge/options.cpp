@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declaration of tti-merge's options, under the names of TT-Buda's tool.
 #include "apps/tti-merge/options.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the images, merges them, writes the result.
 #include "apps/tti-merge/run.hpp"
 

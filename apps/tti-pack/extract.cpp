@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Taking apart.
 #include "apps/tti-pack/run.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collection and layout of an image's description.
 #include "apps/tti-pack/image_info.hpp"
 

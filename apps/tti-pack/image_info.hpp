@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The description of an image, format buda.image-info/1: what `tti-pack info` says (docs/tools/tti-pack.md).
 #pragma once
 

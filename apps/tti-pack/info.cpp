@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tti-pack info: says what an image holds.
 #include "apps/tti-pack/image_info.hpp"
 #include "apps/tti-pack/run.hpp"

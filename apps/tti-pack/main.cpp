@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tti-pack: makes images, shows them, takes them apart.
 #include "apps/tti-pack/options.hpp"
 

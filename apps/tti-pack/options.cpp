@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declaration of tti-pack's options.
 #include "apps/tti-pack/options.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command lines of tti-pack and its commands.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packing.
 #include "apps/tti-pack/run.hpp"
 
@@ -8,7 +9,7 @@
 #include <buda/image/image.hpp>
 #include <buda/io/folder_product.hpp>
 #include <buda/runtime/model.hpp>
-#include <buda/runtime/model_image.hpp>
+#include <buda/runtime/model/model_image.hpp>
 #include <buda/runtime/streams.hpp>
 #include <buda/tensor/tensor.hpp>
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Writes the header that says which public headers this is: digests of their text without comments and white space, of all and of those that
 # a kind of plugin can reach. Run as a script:
 #   cmake -DLIST=public_headers.txt -DKINDS=plugin_headers -DROOT=core -DOUT=abi_headers.h -P AbiDigest.cmake

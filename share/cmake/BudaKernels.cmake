@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Kernels of others, compiled and tested. Installed.
 #
 #   buda_add_kernels(my_kernel NETLIST net.yaml KERNELS folder…)

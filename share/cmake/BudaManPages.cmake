@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Manual pages of the tools and of their commands, from --help: `make install` and `make deb` build the target man_pages. Not installed.
 find_program(BUDA_HELP2MAN help2man)
 find_program(BUDA_GZIP gzip)

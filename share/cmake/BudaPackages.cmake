@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Debian packages, made by `make deb`: openbuda (tools and data), libopenbuda1 (library and plugins), libopenbuda-dev (what a plugin or an
 # embedding program is built with), python3-openbuda (the Python module). Not installed.
 find_program(BUDA_GZIP gzip REQUIRED)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Headers of the standard library, and for tests those of GoogleTest, are parsed once. Only with clang: they save it half a second of each unit of
 # the library and a second of each of the tests; gcc gains nothing. No header of this project is among them, so that a change of one compiles
 # what includes it and nothing else. Not installed.

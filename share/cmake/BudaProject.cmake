@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Settings of this project's own build: compiler flags, output folders, install folders. Not installed.
 include(GNUInstallDirs)
 

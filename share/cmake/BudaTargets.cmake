@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # buda_add_plugin, for this project's plugins and for those of others: the one function that both use. Installed.
 #
 #   buda_add_plugin(my_policy KIND policy SOURCES plugin.cpp [LINK targets…] [CHECK arguments…])

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Write the index of all diagnostics from the sources and the pages, or check that it is up to date.
 
     diagnostics.py SOURCE_DIR [--update | --data FILE]

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # man-pages.sh BIN OUT TOOL...: a manual page of each tool, and of each command of those that have some, from --help; by help2man.
 set -eu
 bin=$1 out=$2

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Puts the pages into an installation: pages.py SOURCES PREFIX
 
 The README, docs and the page of plugins come to share/doc/openbuda. Links to files that an installation has elsewhere lead there; those to

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Whether the balancer's time grows with the number of nodes, and no faster.
 
     balancer_growth.py --build BUILD_DIR [--limit 1.5] [--graph FILE --nodes N]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Reading, adding up and showing the events of a device log: `profiler device`, next to what `wc` and `cat` take for the same file in the same run.
 
     device_log.py --build BUILD_DIR [--events N]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """How fast target golden executes a BERT-base encoder layer, next to PyTorch on one thread.
 
     golden_encoder.py --build BUILD_DIR [--seq 128 384] [--limit-fp32 3] [--limit-exact 12]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Whether what target golden costs grows with the number of ops and the size of tensors, and no faster.
 
     golden_growth.py --build BUILD_DIR [--limit 1.5]

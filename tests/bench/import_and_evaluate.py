@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What importing and evaluating a model costs, next to reading its file and to PyTorch.
 
     import_and_evaluate.py --build BUILD_DIR MODEL.onnx...

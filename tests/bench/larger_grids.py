@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Whether a plan for a chip with one row of workers more is ever slower.
 
     larger_grids.py --build BUILD_DIR GRAPH... [--microbatch N,...] [--option=OPTION ...]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Reading and judging large netlists: time next to a C YAML parser's in the same run, growth with size, and memory.
 
     netlist_check.py --build BUILD_DIR

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arithmetic of a Tensix core: first that all instruction sets have the same bits over 10^8 results of each function (or as many as the
 // first argument says), then what a product of two tiles, a function and packing cost in each.
 #include <unit/numerics/cases.hpp>

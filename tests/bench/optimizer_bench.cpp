@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the optimizer's time grows with the size of a graph: the whole pipeline on networks of many small layers, so that what is measured
 // is the passes and not the arithmetic. The counter `times_tenth` is the time of a graph by that of one with a tenth of its nodes: 10 is
 // linear, and at most 12 is allowed.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Time and peak memory of the optimizer on models, next to the size of their weights.
 
     optimizer_memory.py --build BUILD_DIR [MODEL.onnx|FOLDER]...

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How much of what is possible a pipeline of three devices (the host's processor, and two on target golden) makes of the machine. The
 // counter `of_possible` is its throughput by the smaller of two bounds: that of its slowest device alone, and the machine's cores by the
 // time that one microbatch takes in all devices. At least 0.9 is wanted.

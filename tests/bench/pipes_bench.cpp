@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the time of netlist2pipe and pipegen grows with the tiles of an edge. The counter `times_quarter` is the time of an edge by that of
 // one with a quarter of its tiles: 4 is linear. Where tiles are taken one by one 4 is what they cost, and at most 5 is allowed; where each
 // core's tiles lie together, time follows the runs, of which there are as many in both. `compact_file` compares the two forms of a file.

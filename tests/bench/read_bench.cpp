@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading the same document as JSON, as YAML, and as bytes that are only looked at once: megabytes per second of each.
 #include <buda/base/text.hpp>
 #include <buda/io/json.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How much processor time kernels take on simulated cores, per tile of work; with --library FILE also on Tenstorrent's simulator, with the
 // same programs and tiles: paired, in turn, the best of five, and every output compared.
 //
@@ -7,10 +8,10 @@
 #include <buda/base/rng.hpp>
 #include <buda/base/text.hpp>
 #include <buda/io/file_system.hpp>
-#include <buda/kernels/target_kernels.hpp>
+#include <buda/kernels/compile/target_kernels.hpp>
 #include <buda/netlist/text/parse.hpp>
 #include <buda/numerics/kernels.hpp>
-#include <buda/tensor/quantize.hpp>
+#include <buda/tensor/formats/quantize.hpp>
 #include <tensix/simulated_core.hpp>
 #include <ttsim/run_op.hpp>
 

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the device formats cost on the host, next to copying the same values.
 #include <buda/base/rng.hpp>
-#include <buda/tensor/quantize.hpp>
-#include <buda/tensor/tile_layout.hpp>
+#include <buda/tensor/formats/quantize.hpp>
+#include <buda/tensor/formats/tile_layout.hpp>
 
 #include <benchmark/benchmark.h>
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Run command-line tests: text files that hold commands, their input, and what they must print.
 
     run.py --build BUILD_DIR [--update] FILE_OR_FOLDER...

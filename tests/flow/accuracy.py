@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The tutorial on accuracy, word for word: its commands run, and end as it says; what it shows of their output is there.
 
     accuracy.py BUILD_DIR SOURCE_DIR

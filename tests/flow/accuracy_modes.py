@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """What --accuracy reaches holds in both modes of golden in which people run an image: `bits`, in which it is measured, and `exact`.
 
     accuracy_modes.py BUILD_DIR [FIRST:LAST]

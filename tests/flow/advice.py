@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Applies what perf-analyzer advises, and compares what the simulation then gives with what was promised.
 
     advice.py BUILD_DIR SOURCE_DIR [--model FILE --inputs FILE] [--policy NAME]... [--microbatch N] [--tries N] [--most N]

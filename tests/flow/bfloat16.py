@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The emulated bfloat16 of target cpu, next to PyTorch's tensors of type bfloat16.
 
     bfloat16.py --build BUILD_DIR

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A model on several chips: the bits of one chip, on golden and from the tiles that arrive on grid; and where chips follow one another, more inputs
 per second.
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Constraints of the user on single ops and edges, from the options of the driver to the results: fractured chains, queues and nops, tilizers, options of stages
 # that the driver hands on.
 #   constraints.sh BUILD_DIR

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Same input, same bytes: the whole flow in three folders, with 1, 2 and 8 threads, gives equal products.
 #   determinism.sh BUILD_DIR MODEL INPUTS
 set -eu

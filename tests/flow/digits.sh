@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The digits models on every board: compiled with the stages' own proofs, run on golden, compared with PyTorch; and on the reference (cpu).
 #   digits.sh BUILD_DIR SOURCE_DIR
 set -eu

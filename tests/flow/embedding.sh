@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The program of docs/tutorial/embedding.md: it stands in the page as it is in the examples, and its image has the bytes of `buda compile`.
 #   embedding.sh BUILD_DIR SOURCE_DIR
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The program of docs/tutorial/embedding-runtime.md: it stands in the page as it is in the examples, and gives the values of `buda run`.
 #   embedding_runtime.sh BUILD_DIR SOURCE_DIR
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Models of which the host does a part: every stage by itself, in one call of the driver, and by make; the image on golden against the reference.
 #   fallback.sh BUILD_DIR SOURCE_DIR
 set -eu

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The estimate of a compilation, `netlist cost` of its netlist and a run on target grid say one number of cycles.
 
     figures_agree.py BUILD_DIR SOURCE_DIR [MODEL...]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The models of share/examples/generate give the tokens of PyTorch's greedy loop, with caches of both kinds.
 
     generate.py --build BUILD_DIR

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Hints are options to paste: with them the diagnostic is gone.
 
     hints.py BUILD_DIR SOURCE_DIR [-v]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """An index outside of its table is an error of the run, whatever op takes it and on whatever device; legal ones give what target cpu gives.
 
     indices.py BUILD_DIR [--count N]

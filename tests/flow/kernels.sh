@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The digits perceptron, compiled, on target tensix: every op by the instructions of its kernel, op by op, and fed by the stream programs of
 # its epochs. The outputs are golden's bits, and the times the same, whatever the number of threads.
 #   kernels.sh BUILD_DIR SOURCE_DIR

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Two encoder layers as in BERT, on target tensix: every op by the instructions of its kernel, on dozens of cores, op by op and fed by stream programs.
 
     kernels_encoder.py --build BUILD_DIR [--keep DIR]

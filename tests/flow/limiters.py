@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes each part of the chip twice as fast in turn, and compares what that saves with the limit that the report of the run names for each epoch.
 
     limiters.py BUILD_DIR SOURCE_DIR [--model FILE --inputs FILE] [--policy NAME]... [--microbatch N]... [--verbose]

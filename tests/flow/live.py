@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """tt-smi in a pseudo-terminal beside a simulation that is at work: what it shows follows the run.
 
     live.py BUILD_DIR

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """No plan beats its lower bounds, as a whole or in an epoch: random small graphs, policies and microbatches, each executed on target grid.
 
     lower_bounds.py BUILD_DIR [--plans FIRST:COUNT]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Exported models on the device: lowered whole, as exact as the framework, and in few ops.
 
     lowered_models.py --build BUILD_DIR [--models FOLDER] [NAME...]

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The make rules: `include buda.mk` and one line are a complete Makefile; what changed, and only what depends on it, is made again.
 #   make.sh BUILD_DIR SOURCE_DIR
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Real models, exported by PyTorch together with its own results: importer and runner must come to the same, with any number of threads,
 # and so must what is placed on the chip.
 #   models.sh BUILD_DIR SOURCE_DIR

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models written by hand in the graph format, and their inputs, for tests that bring no framework. The caller seeds `random`."""
 import json
 import random

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What today's exporters write: a transformer block and a convolutional network at opsets 18 to 20, lowered, run, and compared with PyTorch.
 
     newer_opsets.py --build BUILD_DIR

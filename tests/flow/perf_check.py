@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks the folder that `runner --perf DIR --perf-level 3` has written.
 
     perf_check.py DIR         on every core, steps and waits follow one another without gaps: their sum is the core's lifetime exactly; of the

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A plan that the balancer has chosen is not refused by a later check: random graphs, boards, policies, microbatches and batches.
 
     plans_hold.py BUILD_DIR [--plans FIRST:COUNT]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Every policy does what its name says, and none is much better than the default, by the placement reports of the models of tests/models;
 and plans for odd numbers of inputs cannot deadlock.
 

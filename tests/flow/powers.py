@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Powers with exponents that are known when they run, on the chip where their ranges are promised: of numbers that are never negative, and of any with small integers.
 
     powers.py BUILD_DIR

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Models that compute angles and coordinates from positions that are known when they run, next to numpy in float64.
 
     precise_positions.py --build BUILD_DIR [--keep DIR]

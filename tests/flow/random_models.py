@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random architectures with data to train on, in PyTorch: convolutions, attention, recurrent cells, normalisations, gathers, concatenations."""
 import torch
 from torch import nn

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Small models of kinds that public files have and that were refused once: compiled with default formats, run on target golden, and compared with PyTorch or NumPy.
 
     reach_models.py --build BUILD_DIR --source SOURCE_DIR [--device NAME] [-v] [NAME...]

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # What an image gives when one process runs it, one pushes its inputs and one pops its outputs.
 #   served.sh BUILD_DIR IMAGE INPUTS.npz OUTPUTS.npz
 set -eu

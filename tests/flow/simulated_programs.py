@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Programs and hosts on target grid: more inputs than a queue has entries, a slow host, training loops, gradient rams, two chips.
 
     simulated_programs.py BUILD_DIR SOURCE_DIR

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What target grid reports of a run: that times and bytes are conserved, causes predict, the size of transfers does
 not matter, files have their columns, and equal runs are equal.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Take the models and netlists of tests/models through every stage, with the stages' own proofs, and compare their outputs with stored ones that NumPy computed.
 
     small_models.py BUILD_DIR SOURCE_DIR

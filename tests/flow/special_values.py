@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Selections and comparisons of special values, on a chip as IEEE 754 says: where, clip, maximum, minimum, comparisons, powers and searches, of inputs and of what the chip computes.
 
     special_values.py BUILD_DIR

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An attention block and a network of two layers as Jax prints them, from text to a device: what golden computes against numbers from here.
 
     stablehlo.py BUILD_DIR

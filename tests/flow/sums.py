@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Sums of many numbers of one sign on golden, in default formats: no sum stalls, and exact agrees with bits.
 
     sums.py BUILD_DIR [--long] [--device NAME]... [--only PATTERN]

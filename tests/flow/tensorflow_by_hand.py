@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Graphs as TensorFlow and Keras write them, with what PyTorch gives for the same weights: recurrent layers in loops of both kinds, transformers, and a SavedModel
 with a checkpoint. Each function returns (options of the importer, inputs, expected outputs), after it wrote m.pb or a folder."""
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What TensorFlow's optimiser (Grappler) makes of convolutions, products and normalisations with what follows them, as TensorFlow.js has it in most of its models; with
 what PyTorch gives. Each function returns (options of the importer, inputs, expected outputs), after it wrote m.pb."""
 import numpy as np

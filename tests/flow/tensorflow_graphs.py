@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes TensorFlow graphs: nodes by hand, and PyTorch modules layer by layer, with the schema of the frontend.
 
     graph = Graph()

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Frozen graphs of TensorFlow, written from PyTorch's modules: imported, evaluated on target cpu, and compared with PyTorch and OpenCV's reader. Those written by
 hand, which OpenCV does not read, are compared with PyTorch.
 

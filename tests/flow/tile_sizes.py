@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Softmax and matrix products over sizes of every number of tiles are placed, and prime numbers of tiles cost little more than others.
 
     tile_sizes.py BUILD_DIR [--sizes FIRST:LAST] [--devices n150,e150] [--grid]

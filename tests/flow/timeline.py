@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks timelines of a compilation and of a run against the trace event format, and that all that was at work is on one clock.
 
     timeline.py BUILD_DIR SOURCE_DIR

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How the tests in this folder call the tools."""
 import subprocess
 

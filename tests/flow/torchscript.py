@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """TorchScript archives that PyTorch writes: imported, evaluated on target cpu, and compared with PyTorch.
 
     torchscript.py --build BUILD_DIR [NAME ...]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """TorchScript of signal processing, spatial transformers, vocoders, recommenders and search: complex numbers, Fourier transforms, packed sequences, places and
 distances; each for three shapes, one of them odd. `CASES` has a function and its inputs for each, for torchscript.py."""
 import torch

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """One network of each of torchvision's families, as TorchScript: imported, evaluated on target cpu, and compared with PyTorch.
 
     torchvision_models.py --build BUILD_DIR [NAME ...]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compare what the balancer says that epochs move with what their stream programs move.
 
     traffic.py BIN_DIR NETLIST PIPES_DIR

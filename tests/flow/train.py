@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Training as users do it: the tutorial word for word; PyTorch's losses on target cpu; an interrupted run.
 
     train.py BUILD_DIR SOURCE_DIR

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A model in training mode: batch normalisation, whose statistics a step moves, and dropout, whose masks the trainer draws, next to PyTorch.
 
     train_modes.py BUILD_DIR SOURCE_DIR

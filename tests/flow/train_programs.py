@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Training steps in programs: gradients of several batches, in whatever runs, give the same bits, and follow PyTorch.
 
     train_programs.py BUILD_DIR SOURCE_DIR

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Random architectures learn on target cpu as in PyTorch.
 
     train_random.py BUILD_DIR [--seeds A:B | --count N] [--steps N] [--keep DIR]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Losses, optimizers, clipping and schedules of a small perceptron on target cpu, 20 steps each: as PyTorch's, and LAMB and LARS as their formulas.
 
     train_rules.py BUILD_DIR

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A BERT of 2 x 128 and a GPT of 2 x 64 learn as in PyTorch: on target cpu within 1e-5, in default formats on golden.
 
     train_transformers.py BUILD_DIR [--steps N] [--golden N]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models for tests of training, in PyTorch. Names of parameters are those of the ONNX file: modules are exported in training mode, without folding."""
 import math
 import warnings

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What tests of training need to run the tools and to repeat in PyTorch what they do."""
 import json
 import os

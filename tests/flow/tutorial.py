@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The first tutorial, word for word: its files are saved, its commands run, and they end as it says.
 
     tutorial.py BUILD_DIR SOURCE_DIR

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every fuzzed reader owes: a value, or a failure that can be shown.
 #pragma once
 

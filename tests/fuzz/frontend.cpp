@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any bytes into a frontend: a graph or diagnostics must come out. PLUGIN is the plugin's file, FRONTEND its name.
 #include <buda/diag/format.hpp>
+#include <buda/graph/file/graph_file.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/graph_file.hpp>
 #include <buda/io/memory_file_system.hpp>
 #include <buda/plugin/frontend.hpp>
 #include <buda/plugin/loader.hpp>

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any bytes into a reader of the modules that all others stand on, as readers.cpp does into the others.
 #include <buda/base/text.hpp>
+#include <buda/graph/file/graph_file.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/graph_file.hpp>
 #include <buda/io/json.hpp>
 #include <buda/io/memory_file_system.hpp>
 #include <buda/io/yaml.hpp>

@@ -1,13 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any bytes as kernels: programs, their manifest, instructions of a core's processors and of its coprocessor. What is wrong with them is
 // said; nothing runs without end. READER names the function that is fuzzed.
 #include <buda/base/text.hpp>
 #include <buda/diag/format.hpp>
 #include <buda/io/memory_file_system.hpp>
 #include <buda/isa/opcodes.hpp>
-#include <buda/kernels/check.hpp>
-#include <buda/kernels/disassembly.hpp>
-#include <buda/kernels/elf.hpp>
-#include <buda/kernels/kernel_set.hpp>
+#include <buda/kernels/programs/check.hpp>
+#include <buda/kernels/programs/disassembly.hpp>
+#include <buda/kernels/programs/elf.hpp>
+#include <buda/kernels/text/kernel_set.hpp>
 #include <tensix/core.hpp>
 
 #include <algorithm>

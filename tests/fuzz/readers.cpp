@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any bytes into a reader (those of the ground are in ground_readers.cpp): it must answer with a value or with diagnostics. READER names
 // the function that is fuzzed.
 #include <buda/base/text.hpp>

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Runs every fuzz target from real files: run.sh BUILD_DIR SECONDS [RUNS]; with RUNS so many runs of each, however long they take. Inputs that break one are left in BUILD_DIR/found, and the exit code is 1.
 set -u
 build=$(cd "$1" && pwd)

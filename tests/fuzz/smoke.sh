@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The fuzzers of the readers that all others stand on, for some seconds each, from small files of this tree: smoke.sh BUILD_DIR SECONDS
 # (`make fuzz` runs all fuzzers for longer). What breaks one is left in BUILD_DIR/found, and the exit code is 1.
 set -eu

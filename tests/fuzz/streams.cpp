@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stream programs with numbers changed, executed on the simulator of grids: a run ends, or the reason is told. Every four bytes of the
 // input replace a number of a good file: its place, and what stands there then.
 #include <buda/device/load.hpp>
@@ -7,7 +8,7 @@
 #include <buda/overlay/blob/blob_file.hpp>
 #include <buda/overlay/blob/blob_places.hpp>
 #include <buda/overlay/epoch_compiler.hpp>
-#include <buda/sim/program_epochs.hpp>
+#include <buda/sim/epoch/program_epochs.hpp>
 
 #include <array>
 #include <cstdint>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Tell how many of the last commits would have invalidated the plugins of each kind, by the headers that a kind can reach today.
 
     abi_history.py SOURCE_DIR [--until COMMIT] [--count N]

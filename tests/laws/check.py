@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Check the laws of the house (docs/internals/architecture.md): layers, where things may be named, sizes.
 
     check.py SOURCE_DIR
@@ -35,6 +36,7 @@ COST_CONSTANT = re.compile(r"constexpr .*\b(k\w*(?:Cycles|Rate|Bandwidth|Latency
 WITHOUT_COST_CONSTANTS = {"balance", "cost", "sim", "timed"}
 # What differs by class of op is a column of its table, or one function of a stage.
 FILES_THAT_NAME_CLASSES = 25
+LICENSE = "// SPDX-License-Identifier: Apache-2.0"  # not counted among the lines of a file
 LIMITS = {".cpp": 600, ".hpp": 250, ".h": 250}
 
 
@@ -137,15 +139,17 @@ def check_codes(root, files, problems):
 
 def check_file(root, path, rooms, problems):
     text = (root / path).read_text()
-    lines = text.splitlines()
+    license_line, *lines = text.splitlines() or [""]
+    if license_line != LICENSE:
+        problems.append(f"{path}:1: a source begins with `{LICENSE}`")
     if not re.match(r"(//|/\*) ?\S", lines[0] if lines else ""):
-        problems.append(f"{path}:1: a file opens with one sentence that says what it is for")
+        problems.append(f"{path}:2: a file opens with one sentence that says what it is for")
     limit = LIMITS[path.suffix]
     if len(lines) > limit and "long because" not in text:
         problems.append(f"{path}:{len(lines)}: {len(lines)} lines; the limit is {limit} without a comment 'long because …'")
     if path.name == "main.cpp" and path.parts[0] == "apps" and len(lines) > 30:
         problems.append(f"{path}:{len(lines)}: a main.cpp has at most 30 lines")
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(lines, 2):
         check_includes(path, number, line, rooms, problems)
         if len(line) > 160:
             problems.append(f"{path}:{number}: a line of {len(line)} columns")

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Read what users run with gcc, as far as its diagnostics: it must be C++ to gcc, too. With --warnings no warning of its own may come either.
 
     gcc.py SOURCE_DIR BUILD_DIR [--warnings]

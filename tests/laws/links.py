@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Links and anchors of the pages lead somewhere, and every page of docs is reached from the README.
 
     links.py ROOT                       all Markdown files that git lists below ROOT

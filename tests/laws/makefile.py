@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Each target of the Makefile can be made, as far as make can tell without making it.
 
     makefile.py SOURCE_DIR

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Every part of a name that passes and decompositions give to their ops is on the page of op names, and nothing else is: op_names.py ROOT"""
 import pathlib
 import re

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Check the list of public headers (core/public_headers.txt): they exist, include each other and the standard library only, make what they
 declare visible, are enough for all examples and templates, and have a reader each. The plugins of this tree and the Python module may include
 those of core/own_plugin_headers.txt, too, which are not installed and have such a reader each.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Check the sizes of functions and classes: a function has at most 80 lines, a class at most 20 methods and 8 containers.
 
     sizes.py SOURCE_DIR

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Hold README's table of what works, and what does not yet, against the tests.
 
     status.py [--update] SOURCE_DIR BUILD_DIR

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Run clang-tidy on the sources that a change touches, with the checks that find bugs and take seconds.
 
     tidy.py [JOBS [SLICE]]

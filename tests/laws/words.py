@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Check the words of messages, pages and commits: the field's, in plain sentences (CONTRIBUTING.md).
 
     words.py SOURCE_DIR            prints what is wrong, and exits with 1 if anything is

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Write the models of this folder with their inputs and expected outputs.
 
     generate.py [OUT_DIR]        default: the folder of this script

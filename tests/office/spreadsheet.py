@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Opens the spreadsheet of a dump of tt-smi in LibreOffice, without a screen, and compares every sheet with the CSV file of its chip.
 
     spreadsheet.py BUILD_DIR

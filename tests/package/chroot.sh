@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # chroot.sh DEB_DIR SOURCE_DIR: the Debian packages in a bare system: they install, lintian finds no error, the tools compile and run a model,
 # manual pages and completions are there, the Python module passes its tests, and the example programs are built against them. Needs root, and debootstrap's mirror. 77: not root.
 set -eu

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Check that every header of a folder compiles alone, as the first include of a file.
 
     headers.py COMPILER FOLDER [INCLUDE_DIR...]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """headers.py finds what a header lacks, also where another header in front of it would supply that.
 
     headers_test.py COMPILER

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Manual pages of a tool and of each of its commands: man_pages.sh BIN SOURCES. Skipped (77) where help2man is missing.
 set -eu
 command -v help2man > /dev/null || exit 77

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # What a plugin author does: installs OpenBuda, starts from each template, builds it against the installation alone, checks, lists and uses it.
 #   out_of_tree.sh BUILD_DIR CMAKE COMPILER CTEST
 set -eu

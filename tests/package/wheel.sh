@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # wheel.sh BUILD_DIR SOURCE_DIR CMAKE PYTHON VERSION: the wheel installs into a virtual environment without an index, and its module compiles and
 # runs a model there, with its own libraries and files. 77: no venv, or no NumPy.
 set -eu

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Drive the page of profiler in headless Chromium: from disk, and as the dashboard.
 
     profiler.py --build BUILD_DIR --source SOURCE_DIR [--pictures DIR]

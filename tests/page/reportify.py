@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Drive the page of reportify in headless Chromium.
 
     reportify.py --build BUILD_DIR --source SOURCE_DIR [--pictures DIR]

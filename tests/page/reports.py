@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Folders of reports for the tests: one of a real compilation, and made ones that are large or hostile."""
 import json
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A server of pages, and requests that a browser would not make."""
 import http.client
 import pathlib

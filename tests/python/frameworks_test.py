@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Models of PyTorch and their names, what the module says of itself: frameworks_test.py BUILD_DIR SOURCE_DIR. Exit 77 without NumPy or PyTorch."""
 import collections
 import inspect

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Threads and Ctrl-C: interrupt_test.py BUILD_DIR SOURCE_DIR. Exit 77 without NumPy."""
 import os
 import pathlib

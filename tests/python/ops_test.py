@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Native modules: ops_test.py BUILD_DIR. Every op of PyBuda's reference next to NumPy, and windows next to PyTorch where it is. Exit 77 without NumPy."""
 import pathlib
 import sys

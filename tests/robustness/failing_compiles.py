@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A compile that fails leaves nothing: no product, and no temporary file.
 
     failing_compiles.py BUILD_DIR SOURCE_DIR [--of-each N] [--single] [-v]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Kill tools at random moments: no file is left that is taken for a product and is not a whole one, and the next command works.
 
     kill.py --build BUILD_DIR --model MODEL.onnx --inputs INPUTS.npz [--kills N]

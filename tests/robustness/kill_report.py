@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Kill runs with --perf at random moments: their folder has the files of one run, or the tools refuse it, and the next run mends it.
 
     kill_report.py --build BUILD_DIR --model MODEL.onnx --inputs INPUTS.npz [--kills N]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Damage models of every format, as files that were changed by accident or on purpose, and import them.
 
     models.py --build BUILD_DIR [--count N] [--seed N] [--frontend NAME]... [--models FOLDER] [--no-limit]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Feed every tool what it must refuse: damaged products, foreign files, places that cannot be read or written, and Ctrl-C.
 
     run.py --build BUILD_DIR --model MODEL.onnx --inputs X.npz [--cuts N] [--changes N] [--tool NAME]...

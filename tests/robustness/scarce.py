@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Tools with little memory and few descriptors: a message says that these ran out, or they work; a lack is never called a bug of ours.
 
     scarce.py --build BUILD_DIR --model MODEL.onnx --inputs INPUTS.npz [--steps N]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Servers of pages under attack: they go on to answer, and show nothing from outside of their folder.
 
     servers.py --build BUILD_DIR --model MODEL.onnx --inputs INPUTS.npz [--requests N] [--connections N]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Files that another program makes shorter while a tool reads them: a message names the file, or all was read before; nothing is left.
 
     truncated.py --build BUILD_DIR [--times N]

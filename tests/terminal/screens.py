@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Drives perf-analyzer and tt-smi in tmux, a terminal, and compares what is on the screen after each key and size with screens.txt.
 
     screens.py BUILD_DIR [--update]

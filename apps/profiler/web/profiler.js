@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws what data.js holds: rows of bars over time, and a table. A row is a core or an op; wheel, drag and keys move through time.
 (() => {
   "use strict";

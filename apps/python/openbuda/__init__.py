@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compile models for tile-grid chips, and run them without hardware.
 
     image = openbuda.load_image(openbuda.compile_to_image("digits.onnx"))

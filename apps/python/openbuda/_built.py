@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """For which Python the module was built."""
 import importlib.machinery
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Modules: models that are written in Python, op by op."""
 import tempfile
 

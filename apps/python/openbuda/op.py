@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ops of modules, with the names and arguments of PyBuda's API reference.
 
 `name` is unique in its module; an empty one is made up. Operands are tensors, parameters, arrays or numbers.

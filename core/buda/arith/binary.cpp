@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // add, subtract, multiply, maximum.
 #include <buda/arith/bits.hpp>
 #include <buda/arith/op.hpp>

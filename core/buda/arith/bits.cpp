@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What ops of Mode::bits have in common.
 #include <buda/arith/bits.hpp>
 #include <buda/arith/parts.hpp>

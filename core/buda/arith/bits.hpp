@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mode::bits: ops on floating-point numbers with the arithmetic of a Tensix core (module numerics), bit by bit.
 //
 // What the hardware leaves open, kernels decide; here is what they do (docs/internals/numerics.md). The destination register has 32 bits

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // depthwise: every column of tiles has its own inner dimension.
 #include <buda/arith/bits.hpp>
 #include <buda/arith/gemm.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // embedding: rows of a table, picked by indices.
 //
 // Every row of cores takes num_indices indices, in order of rows and columns, from its own part of the index tensor, and makes as many rows

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // fused_op: the schedules of sub-ops, executed core by core and matrix by matrix.
 //
 // A core's intermediates are its own: a reduction ends at the core's edge, and a broadcast starts there. So each core's part of every

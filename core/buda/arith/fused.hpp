@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sub-ops of a fused op as ops of one core, one after the other.
 #pragma once
 

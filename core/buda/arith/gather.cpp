@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs of tiles, found by asking the tile map for every tile of the result.
 #include <buda/arith/gather.hpp>
 

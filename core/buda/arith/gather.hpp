@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensor manipulations of an edge, worked out once and then applied to every value that passes.
 #pragma once
 

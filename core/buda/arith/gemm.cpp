@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blocked matrix multiplication after Goto and van de Geijn ("Anatomy of high-performance matrix multiplication", 2008): B is packed into
 // panels as wide as a kernel's block, A into panels as high, so that the kernel reads both in sequence; an inner block of kInner rows keeps
 // a panel of B (32 kB for 32 columns) in the first cache and a block of A in the second.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // C += A B on matrices of float32, with the rounding of a destination register in between.
 #pragma once
 

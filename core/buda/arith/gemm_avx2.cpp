@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel for processors with AVX2 and FMA: 4 rows of 16 columns in 8 registers. Compiled with these instruction sets, so it includes
 // nothing whose inline functions another file might use.
 #include <buda/arith/gemm_kernel.hpp>

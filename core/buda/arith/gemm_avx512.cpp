@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel for processors with AVX-512: 8 rows of 32 columns in 16 registers. Compiled with that instruction set, so it includes nothing
 // whose inline functions another file might use.
 #include <buda/arith/gemm_kernel.hpp>

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // The innermost part of matrix multiplication, in one version for each vector instruction set. Includes nothing whose inline functions
 // could leak from a file compiled for one processor into code that runs on others.
 #pragma once
 
-#include <buda/tensor/dest_rounding.hpp>
+#include <buda/tensor/formats/dest_rounding.hpp>
 
 #include <cstddef>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel for every processor: fused multiply-adds one by one. Where the processor has none the library computes them, slowly, with the
 // same result.
 #include <buda/arith/gemm_kernel.hpp>

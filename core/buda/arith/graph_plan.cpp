@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Resolving names, checking shapes, and ordering.
 #include <buda/arith/graph_plan.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A graph made ready to run: ops in an order in which inputs come first, and for each edge where its values come from and what happens to
 // them on the way.
 #pragma once

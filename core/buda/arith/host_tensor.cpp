@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // DestRounding on the way in, types on the way out.
 #include <buda/arith/host_tensor.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/tensor/quantize.hpp>
+#include <buda/tensor/formats/quantize.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>

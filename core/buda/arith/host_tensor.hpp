@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Between the host's tensors and what queues hold.
 #pragma once
 

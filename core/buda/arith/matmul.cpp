@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dense matmul, of floats and of integers, with bias and what may follow.
 #include <buda/arith/bits.hpp>
 #include <buda/arith/gemm.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products of Mode::bits: matmul, depthwise, and element by element.
 #include <buda/arith/bits.hpp>
 #include <buda/arith/parts.hpp>

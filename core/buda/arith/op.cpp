@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What all ops have in common: the table of kinds, checks, and the way out of the destination register.
 #include <buda/arith/op.hpp>
 
@@ -5,7 +6,7 @@
 #include <buda/arith/parts.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/tensor/quantize.hpp>
+#include <buda/tensor/formats/quantize.hpp>
 
 #include <algorithm>
 #include <cmath>

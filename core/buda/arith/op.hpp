@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One execution of one op on whole tensors.
 #pragma once
 

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // The math unit's roundings and bits, as a mode asks for them.
 #include <buda/arith/precision.hpp>
 
-#include <buda/tensor/quantize.hpp>
+#include <buda/tensor/formats/quantize.hpp>
 
 namespace buda::arith {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a device loses bits between its buffers: on the way into the math unit, in the destination register, and on the way out.
 //
 // A buffer in L1 or DRAM holds numbers of its format; what they become there is tensor's quantize_to_format. In between come the roundings
@@ -11,7 +12,7 @@
 #include <buda/arith/value.hpp>
 
 #include <buda/netlist/model/op_types.hpp>
-#include <buda/tensor/math_unit.hpp>
+#include <buda/tensor/formats/math_unit.hpp>
 
 #include <cstdint>
 #include <span>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ring buffers, and views of them.
 #include <buda/arith/queue_memory.hpp>
 

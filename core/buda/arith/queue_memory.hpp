@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory of one queue or ram, with the pointers of its header.
 #pragma once
 

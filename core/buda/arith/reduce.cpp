@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // reduce: the maximum over rows, columns or consecutive t.
 #include <buda/arith/bits.hpp>
 #include <buda/arith/op.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops that hand on what they get: tilizer, ethernet_datacopy, buffer, drainer.
 //
 // A tilizer's input is row-major in the device's memory and its output is tiled; as matrices both are the same. A buffer may have a second

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Computed in double and rounded once: the results of different mathematical libraries differ there in bits that do not reach a float.
 #include <buda/arith/sfpu.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of the SFPU, exact to the last bit of a float (nearly always), on every machine the same.
 #pragma once
 

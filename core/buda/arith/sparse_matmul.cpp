@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sparse (identity) matmul: products of sparse tiles and activation tiles, in the order in which the index tiles list them.
 //
 // Sparse tiles are mostly zeros, so each is turned into its list of numbers; a product then adds multiples of a few activation rows to

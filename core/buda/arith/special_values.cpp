@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which numbers of an op's output special values reach, and what takes the place of these numbers.
 #include <buda/arith/special_values.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers with which a Tensix core does not calculate as IEEE 754 says: NaN, infinities, the largest numbers, denormals and -0.
 //
 // The matrix unit takes exponent 255 for an ordinary one, so that 0 times an infinity is 0 and a difference of infinities is 0; it reads

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // splice: pieces of its inputs, one after the other.
 //
 // With granularity ublock every core works on its own part of each input, once per t: the part is cut into ublocks of the output's size,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which units of its inputs a splice copies.
 #pragma once
 

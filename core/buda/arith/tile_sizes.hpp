@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops on tiles of different sizes.
 //
 // The device's registers hold tiles of 32 x 32. A smaller tile fills their upper left part, zeros the rest; what an op computes there is

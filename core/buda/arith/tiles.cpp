@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tile by tile.
 #include <buda/arith/tiles.hpp>
 

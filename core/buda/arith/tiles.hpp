@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Single tiles of values: where they lie in cores and buffers, and copies of them.
 #pragma once
 

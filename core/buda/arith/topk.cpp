@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // topk: the k largest numbers of each row, or their indices.
 //
 // As the device does it, with a bitonic network: runs of k numbers are sorted locally, descending and ascending in turn; then neighbouring

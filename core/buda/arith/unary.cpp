@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies and SFPU functions.
 #include <buda/arith/bits.hpp>
 #include <buda/arith/op.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a queue slot holds and what flows between ops: a tensor of tiles, kept on the host as plain matrices.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a gradient rule sees of a node, and what it gives: gradients of the node's inputs from those of its results.
 #pragma once
 

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // A copy of the step's graph in F64 with the loss and the gradients as its outputs.
 #include <buda/autograd/check_gradients.hpp>
 
 #include <buda/base/rng.hpp>
 #include <buda/base/text.hpp>
-#include <buda/graph/training.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/tags/training.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
 #include <buda/tensor/tensor.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gradients of a training step next to central differences of its loss, in F64 whatever the types of the graph.
 #pragma once
 

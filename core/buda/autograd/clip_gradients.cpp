@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // By value, then by the norm of all.
 #include <buda/autograd/clip_gradients.hpp>
 

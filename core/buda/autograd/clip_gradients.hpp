@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gradients that are kept small, as by PyTorch's clip_grad_value_ and clip_grad_norm_.
 #pragma once
 

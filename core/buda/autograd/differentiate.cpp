@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The walk from the seeds back to what is wanted.
 #include <buda/autograd/differentiate.hpp>
 

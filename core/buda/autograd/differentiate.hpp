@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reverse-mode differentiation of a graph at tensor level: nodes that compute gradients are added to it.
 //
 // The nodes from a wanted value to a seed are walked backwards. Each has a rule (rules/) that gives gradients of its inputs from those of

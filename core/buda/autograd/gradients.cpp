@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // One seed of ones.
 #include <buda/autograd/gradients.hpp>
 
 #include <buda/autograd/differentiate.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <string>

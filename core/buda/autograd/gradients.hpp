@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gradients as values of a graph, for models that compute some themselves.
 #pragma once
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a parameter is, its users tell.
 #include <buda/autograd/initialize.hpp>
 
 #include <buda/base/rng.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // First values of parameters for a training from the beginning.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The built-in losses.
 #include <buda/autograd/loss.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Losses: graphs from a prediction and a target to the losses of samples or elements, whose mean is what training minimises.
 #pragma once
 

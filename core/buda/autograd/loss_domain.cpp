@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The last op that computes.
 #include <buda/autograd/loss_domain.hpp>
 

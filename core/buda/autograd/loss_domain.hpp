@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Losses that take probabilities, or their logarithms, and whether a prediction holds them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Built-in updates, and those of a file.
 #include <buda/autograd/parameter_update.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a step changes one parameter and the states beside it.
 #pragma once
 

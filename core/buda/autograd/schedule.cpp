@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Factors by step.
 #include <buda/autograd/schedule.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the learning rate changes over the steps of a training.
 #pragma once
 

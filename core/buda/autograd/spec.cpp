@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading of names and keys.
 #include <buda/autograd/spec.hpp>
 

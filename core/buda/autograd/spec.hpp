@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Texts such as "adam:lr=1e-3,beta1=0.9": a name and numbers by key.
 #pragma once
 

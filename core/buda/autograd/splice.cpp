@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Node by node, in topological order.
 #include <buda/autograd/splice.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/graph/contents.hpp>
+#include <buda/graph/parts/contents.hpp>
 
 #include <map>
 #include <utility>

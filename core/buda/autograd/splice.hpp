@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Putting one graph into another.
 #pragma once
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tags that are read, and moving means.
 #include <buda/autograd/statistics.hpp>
 
 #include <buda/base/text.hpp>
 #include <buda/graph/editor.hpp>
-#include <buda/graph/training.hpp>
+#include <buda/graph/tags/training.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
 
 namespace buda::autograd {

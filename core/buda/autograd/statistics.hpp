@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Means and variances that a normalisation in training mode has stored: a step moves them towards those of its batches
 // (frontend/training_mode.hpp).
 #pragma once

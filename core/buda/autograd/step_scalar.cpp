@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values and texts of scalars.
 #include <buda/autograd/step_scalar.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers of a training step that the host computes in double precision and pushes: in 16 bits 0.999 is 1, and Adam's corrections would
 // divide by 0 on the device.
 #pragma once

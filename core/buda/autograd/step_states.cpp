@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inputs, loops and tags.
 #include <buda/autograd/step_states.hpp>
 
 #include <buda/base/text.hpp>
 #include <buda/graph/editor.hpp>
-#include <buda/graph/loopback.hpp>
-#include <buda/graph/training.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/tags/loopback.hpp>
+#include <buda/graph/tags/training.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
 #include <buda/tensor/tensor.hpp>
 

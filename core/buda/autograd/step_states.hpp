@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // States of a training step: inputs that are outputs of the step before, and what else an update takes: numbers of the step, and means over
 // its batches.
 #pragma once

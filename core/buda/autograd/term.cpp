@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators as ops.
 #include <buda/autograd/term.hpp>
 

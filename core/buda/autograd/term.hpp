@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values of a graph in formulas: `g * y * (1 - y)` builds the three ops, in the element type of the values.
 //
 // C++ does not say which side of an operator is computed first, and the order of nodes should be the same with every compiler: of the two

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Forward, loss, gradients and update in one graph.
 #include <buda/autograd/training_step.hpp>
 
@@ -11,9 +12,9 @@
 #include <buda/autograd/step_states.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/editor.hpp>
-#include <buda/graph/loopback.hpp>
-#include <buda/graph/training.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/tags/loopback.hpp>
+#include <buda/graph/tags/training.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
 #include <buda/tensor/tensor.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a model's graph to the graph of one training step: forward, loss, gradients, update.
 //
 // Trainable parameters become states (graph/loopback.hpp) whose first value is the parameter's, under the same name; beside them stand

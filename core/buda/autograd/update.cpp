@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The built-in optimizers. Moments change by increments, so that they can be kept in pairs like parameters.
 #include <buda/autograd/update.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Optimizers: how a parameter and the states beside it change with its gradient.
 #pragma once
 

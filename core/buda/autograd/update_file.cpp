@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks, other shapes, and changes instead of next values.
 #include <buda/autograd/update_file.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
 #include <buda/tensor/tensor.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An optimizer that is a graph: how one parameter and the states beside it change.
 //
 //   inputs    `parameter` and `gradient`; states, under any name, which begin with zeros; `rate`, the learning rate with its schedule, and

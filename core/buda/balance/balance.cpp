@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The steps of balancing in their order.
 #include <buda/balance/balance.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The whole way from a device graph to a netlist.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An optional value beside its owner instead of in it.
 #pragma once
 

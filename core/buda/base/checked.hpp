@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integer arithmetic whose overflow is a value, not undefined behaviour: sizes come from files and files come from anywhere.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Coordinates and shapes on a grid of cores or buffers: always row first, as netlists write them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A hash whose value is the same on every machine and in every run, so that it may decide the content of a file.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SipHash over words of eight bytes, the first byte lowest.
 #include <buda/base/keyed_hash.hpp>
 

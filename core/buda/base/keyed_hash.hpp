@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A hash for tables whose keys come from files.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Errors that say that the system gives no more, which are nobody's bug.
 #pragma once
 

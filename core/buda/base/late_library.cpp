@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loading by soname: the loader looks in the RUNPATH of libbuda, and in that of a program that has libbuda's objects in it.
 #include <buda/base/late_library.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared libraries of this project that are loaded when they are first needed: what they are linked with (oneDNN, libarchive) takes the
 // loader longer than most tools run.
 #pragma once

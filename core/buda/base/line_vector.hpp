@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Vectors of which the first element is at the beginning of a cache line: a load of a vector register that crosses lines takes twice as
 // long.
 #pragma once

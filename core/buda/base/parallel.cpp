@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A parallel loop on plain threads with a shared counter.
 #include <buda/base/parallel.hpp>
 

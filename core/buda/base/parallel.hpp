@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Work shared between threads with a result that does not depend on how many there are.
 #pragma once
 

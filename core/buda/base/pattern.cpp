@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Regular expressions by std::regex.
 #include <buda/base/pattern.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Regular expressions that users give for names (ECMAScript). The standard library's header stays in one source: it takes seconds to
 // compile.
 #pragma once

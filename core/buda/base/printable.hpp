@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text of unknown origin, made fit for a terminal and a log.
 #pragma once
 

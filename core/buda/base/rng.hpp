@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A random generator whose sequence is fixed by its seed on every platform, unlike the distributions of <random>.
 #pragma once
 

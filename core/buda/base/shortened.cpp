@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cutting between characters, which may have several bytes.
 #include <buda/base/shortened.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Texts cut to a length, for drawings and messages.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Edit distance for spelling hints: optimal string alignment, O(n*m) time, three rows of memory.
 #include <buda/base/spelling.hpp>
 

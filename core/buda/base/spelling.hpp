@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // "Did you mean": the known word nearest to one that was mistyped.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A strong id is an index that cannot be mistaken for another index.
 #pragma once
 

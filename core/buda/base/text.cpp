@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Locale-free text conversions.
 #include <buda/base/text.hpp>
 

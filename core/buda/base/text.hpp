@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text without locale: joining values into messages, numbers in their shortest exact form, parsing that rejects what is left over.
 #pragma once
 

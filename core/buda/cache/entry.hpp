@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a store knows of one piece of work: products, and the files that they were made from (format buda.cache/1).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A store of products on disk: work whose key and files are those of an earlier time need not be done again.
 //
 //   STORE/CACHEDIR.TAG       says to backup programs, and to clear(), that this is a cache

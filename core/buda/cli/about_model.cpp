@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From the file between the stages to the model.
 #include <buda/cli/about_model.hpp>
 

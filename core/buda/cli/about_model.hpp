@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Diagnostics about files between the stages, for somebody who gave a model.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parsing with Boost.ProgramOptions; everything that is not the syntax of a command line is ours, because the messages are.
 #include <buda/cli/command_line.hpp>
 

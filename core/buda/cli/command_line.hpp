@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From arguments, config file and environment to checked option values.
 #pragma once
 

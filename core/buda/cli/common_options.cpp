@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declaration of the options that every tool has.
 #include <buda/cli/common_options.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Only calls of the system and memory that is there before.
 #include <buda/cli/crash_report.hpp>
 

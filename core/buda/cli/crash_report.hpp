@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The file that a crash leaves for those who look for its reason. All but prepare_crash_report is fit for handlers of signals.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writing of depfiles, in the dialect that GNU make and ninja share.
 #include <buda/cli/depfile.hpp>
 

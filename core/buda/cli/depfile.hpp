@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makefile rules that say what a product was made from.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One fault may be written hundreds of times in a generated file.
 #include <buda/cli/error_limit.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How many errors of one file a person is shown.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recognition by magic numbers, schema names and keys; advice from the list of stages.
 #include <buda/cli/file_kind.hpp>
 

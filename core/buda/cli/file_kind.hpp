@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which file of a compilation a file is, by its first bytes; and what to run first when a tool is given another one than it reads.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The text of --help, from the declarations.
 #include <buda/base/text.hpp>
 #include <buda/cli/common_options.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writing declarations, and reading them back.
 #include <buda/cli/option_list.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The options of a tool for other tools: what --list-options writes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declaration of positional arguments, and of the options that name a device.
 #include <buda/cli/option_set.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A thread that looks now and then which calls go on, and remembers since when.
 #include <buda/cli/plugin_watch.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tells of calls of plugins that do not end: a loop without an end in somebody's plugin must not look like our work.
 #pragma once
 

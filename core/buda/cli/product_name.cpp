@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names of products.
 #include <buda/cli/product_name.hpp>
 

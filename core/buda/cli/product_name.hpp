@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a tool names its product when -o does not: the same rule for all (docs/tools/buda.md).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Signal handlers; everything in them is async-signal-safe.
 #include <buda/cli/signals.hpp>
 

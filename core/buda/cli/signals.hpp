@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What happens on Ctrl-C and on a crash: no half-written file stays, and the exit code tells which it was.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writing to standard error. Time decides only whether a bar is drawn, never what a product holds.
 #include <buda/cli/terminal.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Standard error: diagnostics as text or JSON, log lines, and the progress of work.
 #pragma once
 

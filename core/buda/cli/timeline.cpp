@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Complete events ("X") and the names of their tracks ("M").
 #include <buda/cli/timeline.hpp>
 

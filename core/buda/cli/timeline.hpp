@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When tools did what, as Chrome's trace events (docs/formats/timeline.md). Times are microseconds of the machine's monotonic clock, which
 // all processes share, so that events of several tools go together.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tool_main: the one place that reads arguments and environment, prints, and chooses the exit code.
 #include <buda/cli/tool.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The frame of every executable: options, plugins, diagnostics, exit codes. A tool's main.cpp is
 //
 //   int main(int argc, char** argv) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bars, counts and estimates.
 #include <buda/cli/work.hpp>
 

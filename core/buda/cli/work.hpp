@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How far the work of a tool is, and how long the rest will take: from what a tool tells to what is shown.
 #pragma once
 

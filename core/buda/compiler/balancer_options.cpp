@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declaration of the balancer's options.
 #include <buda/compiler/balancer_options.hpp>
 

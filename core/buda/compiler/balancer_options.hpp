@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the balancer places a graph: its options, with the names that the PyBuda documents give them (docs/options.md).
 #pragma once
 

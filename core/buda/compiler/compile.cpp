@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Import, optimize, place, streams, image.
 #include <buda/compiler/compile.hpp>
 
@@ -15,9 +16,9 @@
 #include <buda/device/cluster.hpp>
 #include <buda/device/label.hpp>
 #include <buda/device/load.hpp>
-#include <buda/graph/renumber.hpp>
+#include <buda/graph/parts/renumber.hpp>
 #include <buda/io/quiet_host.hpp>
-#include <buda/runtime/model_image.hpp>
+#include <buda/runtime/model/model_image.hpp>
 
 #include <functional>
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The whole compiler in one call: what `buda compile` does, without processes and files in between.
 //
 //   plugin::Registries plugins;

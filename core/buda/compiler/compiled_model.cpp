@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // The plan, its tensors and the host's graphs, without files in between.
 #include <buda/compiler/compiled_model.hpp>
 
 #include <buda/balance/emit/plan_builder.hpp>
+#include <buda/graph/file/refer.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/refer.hpp>
 #include <buda/netlist/text/parse.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From what the balancer hands on to a model that can be run.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Epoch by epoch, as many at a time as there are threads.
 #include <buda/compiler/epoch_products.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The products of pipes and overlay that an image carries.
 #pragma once
 

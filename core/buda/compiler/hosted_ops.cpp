@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From the balancer's diagnostics to names for the optimizer.
 #include <buda/compiler/hosted_ops.hpp>
 

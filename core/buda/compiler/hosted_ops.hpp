@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops for which the device has no room, and which the host can run as well.
 //
 // To pick rows, as the windows of a convolution do, is a movement of data; and an op of integers, or one that reads elements by their

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finding options without effect. An option counts as given when its value is not the default.
 #include <buda/compiler/idle_options.hpp>
 

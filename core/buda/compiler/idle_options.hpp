@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Options that have no effect because of others.
 #pragma once
 

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // Choosing a frontend, and checking what it made.
 #include <buda/compiler/import.hpp>
 
 #include <buda/base/text.hpp>
 #include <buda/compiler/mark_fixed_values.hpp>
-#include <buda/graph/check_tags.hpp>
 #include <buda/graph/graph.hpp>
+#include <buda/graph/tags/check_tags.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
 #include <buda/plugin/frontend.hpp>
 #include <buda/plugin/guard.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The importer: from a model file to a graph.
 #pragma once
 

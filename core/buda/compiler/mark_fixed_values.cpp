@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tags of inputs.
 #include <buda/compiler/mark_fixed_values.hpp>
 
 #include <buda/compiler/model_input.hpp>
-#include <buda/graph/fixed_value.hpp>
 #include <buda/graph/graph.hpp>
+#include <buda/graph/tags/fixed_value.hpp>
 #include <buda/tensor/tensor.hpp>
 
 namespace buda::compiler {

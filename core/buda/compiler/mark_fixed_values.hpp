@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Records the values of inputs that were fixed while importing (graph/fixed_value.hpp).
 #pragma once
 

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pairs of an input and an output, from options and by themselves.
 #include <buda/compiler/mark_loopbacks.hpp>
 
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/input_range.hpp>
-#include <buda/graph/loopback.hpp>
+#include <buda/graph/tags/input_range.hpp>
+#include <buda/graph/tags/loopback.hpp>
 #include <buda/io/yaml.hpp>
 #include <buda/passes/queues/past_cache.hpp>
 

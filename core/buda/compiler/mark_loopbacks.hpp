@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which outputs of the model are inputs of the next step.
 #pragma once
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tags on the ops that options name, and outputs for values that are to be saved.
 #include <buda/compiler/mark_ops.hpp>
 
 #include <buda/base/text.hpp>
 #include <buda/compiler/option_values.hpp>
-#include <buda/graph/constraint_tags.hpp>
+#include <buda/graph/tags/constraint_tags.hpp>
 #include <buda/passes/decompose/decomposition.hpp>
 #include <buda/passes/fuse/fuse_ops.hpp>
 #include <buda/passes/fuse/fusing.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Options that name ops of the model, put on the graph as tags before the first pass.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Joining, then compiling the streams again.
 #include <buda/compiler/merge_models.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Merging of images with everything that targets need.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names of nodes and of their origins.
 #include <buda/compiler/model_input.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inputs of an imported graph, by the names that they have in the model.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // File names without folders and endings.
 #include <buda/compiler/model_name.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From options to what passes read, and the run.
 #include <buda/compiler/optimize.hpp>
 

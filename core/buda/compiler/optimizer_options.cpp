@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declaration of the optimizer's options.
 #include <buda/compiler/optimizer_options.hpp>
 

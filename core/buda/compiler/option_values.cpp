@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The texts are small pieces of YAML; on a command line the brackets of a list may be left out.
 #include <buda/compiler/option_values.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values of options that have several parts, as they are written on a command line and in config files.
 #pragma once
 

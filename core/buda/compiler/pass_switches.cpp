@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Selection of passes by options.
 #include <buda/compiler/pass_switches.hpp>
 

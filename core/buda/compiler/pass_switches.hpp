@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Options that switch passes on and off.
 #pragma once
 

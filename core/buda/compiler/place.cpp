@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From options to what balancing reads, and the steps from a graph to a checked netlist.
 #include <buda/compiler/place.hpp>
 

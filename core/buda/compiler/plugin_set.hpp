@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The plugins that a stage of the compiler may use.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules of netlists, applied to the balancer's product.
 #include <buda/compiler/product_check.hpp>
 

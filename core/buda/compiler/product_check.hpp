@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The last look at a netlist before it is written: what later stages would refuse is refused here.
 #pragma once
 

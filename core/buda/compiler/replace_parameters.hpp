@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Other weights for a model than those that it was saved with: of a training, for example.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Settings from declarations: an option that is declared anew gives the variable's value as its default.
 #include "buda/compiler/settings.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The options in effect, as an image tells them.
 #pragma once
 

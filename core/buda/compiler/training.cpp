@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decompositions as functions on graphs.
 #include <buda/compiler/training.hpp>
 

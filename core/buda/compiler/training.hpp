@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Training steps with the decompositions of plugins: an op that one of them decomposes is differentiated.
 #pragma once
 

@@ -1,13 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
 // From options to tags of inputs.
 #include <buda/compiler/value_ranges.hpp>
 
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
 #include <buda/compiler/model_input.hpp>
-#include <buda/graph/fixed_value.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/input_range.hpp>
-#include <buda/graph/loopback.hpp>
+#include <buda/graph/tags/fixed_value.hpp>
+#include <buda/graph/tags/input_range.hpp>
+#include <buda/graph/tags/loopback.hpp>
 #include <buda/passes/integers/integer_range.hpp>
 
 #include <string_view>

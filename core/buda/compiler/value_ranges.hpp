@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the user promises about the elements of inputs (--value-range), read and recorded (graph/input_range.hpp).
 #pragma once
 

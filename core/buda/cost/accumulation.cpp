@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops that add up mblocks.
 #include <buda/cost/formulas.hpp>
 

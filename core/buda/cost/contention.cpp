@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A fixed point: times by what others occupy, and what they occupy by times.
 #include <buda/cost/contention.hpp>
 

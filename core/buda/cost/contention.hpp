@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long flows take that share links and memories by chance: an approximate mean value analysis of a closed queueing network.
 //
 // Each flow is a customer that visits one way after the other, and on each shares every part of the way equally with the flows that are

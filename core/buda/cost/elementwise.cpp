@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops that go once over the ublocks of an output, or reduce several to one.
 #include <buda/cost/formulas.hpp>
 

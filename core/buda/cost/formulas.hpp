@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The formulas of kernels, class by class: from a row of a device's costs to cycles. The fits of tests/bench/silicon evaluate them too.
 //
 // `larger` is how much larger the op's tiles are than those that were measured, in bytes. A result's basis and error are the caller's.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fused ops, whose steps follow one another on the same threads; all other ops are one step.
 #include <buda/cost/kernel_cycles.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long the kernel of an op takes: what balancing and timed targets ask, from the rows of share/devices.
 //
 //   KernelCycles c = cost::kernel_cycles(op, nullptr, device);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of a few inputs, each as soon as what it needs is there.
 #include <buda/cost/pipeline.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How fast inputs pass through ops that stand beside each other: what buffers between them hold, what an op gives only when it has taken
 // all, and what it costs streams to take turns. docs/internals/balancing.md, "Cost", says where the figures come from.
 #pragma once

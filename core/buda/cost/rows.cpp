@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Choice of rows.
 #include <buda/cost/rows.hpp>
 #include <buda/ops/table/op_traits.hpp>

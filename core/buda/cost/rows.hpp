@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which row of a device's costs an op goes by: its type and attributes, then the format nearest to that of its operands.
 #pragma once
 

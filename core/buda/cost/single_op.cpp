@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The formula and the row of each class, and the default where a device has none.
 #include <buda/cost/single_op.hpp>
 

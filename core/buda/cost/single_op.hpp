@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops that are no fused ops: from the type to the formula and the row.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sparse ("identity") matmuls: what counts is what is not zero.
 #include <buda/cost/formulas.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes by rate.
 #include <buda/cost/transfer_model.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long it takes to move data on a device: the one model of the balancer, its estimate and the simulator.
 //
 // Everything comes from the device's parameters (device::TransferParameters), which say where they were measured. Rates are in bytes per

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a descriptor must fulfil so that nobody behind it has to look again.
 #include <buda/device/load.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads cluster files; connects the chips where a file does not say how.
 #include <buda/device/cluster.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How chips reach each other: the Ethernet links of a board or a machine, and what ethernet cores have for it (docs/formats/cluster.md).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads TT-Buda's cluster descriptors.
 #include <buda/device/cluster_descriptor.hpp>
 

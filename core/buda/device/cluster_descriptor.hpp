@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cluster descriptors of TT-Buda: which chips there are and which ethernet channels are joined. Internal to the module.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Look-ups in a device descriptor.
 #include <buda/device/descriptor.hpp>
 

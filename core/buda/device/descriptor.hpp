@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One chip kind as it sits on a board: its grid, memories, limits and costs, all data. Nothing here is an enumeration of known chips.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names of devices, taken apart and put together.
 #include <buda/device/device_name.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How devices are named: boards, PyBuda's names of them, and rows of workers that somebody switches off.
 #pragma once
 

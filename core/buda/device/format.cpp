@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What each key of a device file means. Everything is optional here: a file may start from another one; load.cpp checks the result.
 #include <buda/device/format.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The field tables of buda.device/1 (docs/formats/device.md).
 #pragma once
 

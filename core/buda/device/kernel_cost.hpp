@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long kernels take: the rows of a device file that core/buda/cost evaluates.
 //
 // All figures are cycles of one core. A kernel has three threads: unpack brings tiles from L1 to the math unit, math computes into the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The field tables of what kernels cost (docs/formats/device.md, "Costs of kernels").
 #include <buda/device/format.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What follows the last slash, under the project's name of a board.
 #include <buda/device/label.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What products call a device.
 #pragma once
 

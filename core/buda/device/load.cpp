@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Looks devices up and reads them, bases first.
 #include <buda/device/load.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SoC descriptors of TT-Buda: grids and sizes of one chip, places as "x-y".
 //
 // Known keys that say nothing a descriptor of ours needs (arc, pcie, features, physical, …) are skipped; others are errors, as anywhere.

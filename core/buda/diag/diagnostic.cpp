@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Constructors of the common kinds of diagnostics.
 #include <buda/diag/diagnostic.hpp>
 

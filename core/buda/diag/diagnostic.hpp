@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a tool has to tell about its input: a diagnostic is data, and only tool_main turns it into text.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rendering of diagnostics.
 #include <buda/diag/format.hpp>
 

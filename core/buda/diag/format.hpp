@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Diagnostics as text with GCC's first line, and as JSON lines.
 #pragma once
 

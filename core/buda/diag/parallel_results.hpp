@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Work that can fail, shared between threads.
 //
 //   BUDA_ASSIGN(std::vector<Blob> blobs, parallel_results(host.threads, epochs.size(), [&](std::size_t i) { return blob_of(epochs[i]); }));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The list of errors behind a failure.
 #include <buda/diag/result.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A value or the reasons why there is none. Used for everything that input or environment can make fail.
 #pragma once
 

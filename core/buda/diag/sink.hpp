@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where warnings and notes go while a stage works. Errors travel in Result; a sink never decides the outcome.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Axes and shapes of operators.
 #include <buda/frontend/axes.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Takes the node's name off the messages of a builder.
 #include <buda/frontend/builder_errors.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a builder found wrong, to be said of the model's operator at hand.
 #pragma once
 

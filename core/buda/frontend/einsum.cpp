@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Einsum, as products of matrices.
 //
 // Each operand first loses axes that repeat (diagonals) and those that nobody else names (sums). Then operands are joined from the left,
@@ -7,7 +8,7 @@
 #include <buda/frontend/einsum.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/value.hpp>
 
 #include <algorithm>
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Einstein summation, which frameworks give as an equation: "bij,bjk->bik".
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blocks of images: reshapes around a transpose.
 #include <buda/frontend/image_blocks.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elements of images that move between space, depth and samples, block by block; images are [samples, rows, columns, channels].
 #pragma once
 

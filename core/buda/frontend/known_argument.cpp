@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arguments that must be known, and what to do about those that are not.
 #include <buda/frontend/known_argument.hpp>
 

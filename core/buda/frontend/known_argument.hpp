@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arguments of operators that must be known while importing, because they decide about types.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Computing constant values.
 #include <buda/frontend/known_values.hpp>
 

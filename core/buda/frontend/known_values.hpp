@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which values of a graph depend on constants alone, and what they are.
 #pragma once
 

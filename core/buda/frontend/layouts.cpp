@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which values exist in both orders.
 #include <buda/frontend/layouts.hpp>
 

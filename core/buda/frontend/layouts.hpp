@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The two orders of an image's axes: formats of TensorFlow have channels last, our convolutions have them first.
 //
 // A convolution's result exists in both orders: [samples, channels, rows, columns] as it is computed, and behind a transpose as the file

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Element types of models that are narrower than any of ours.
 #pragma once
 
 #include <buda/tensor/dtype.hpp>
-#include <buda/tensor/float8.hpp>
+#include <buda/tensor/formats/float8.hpp>
 
 #include <optional>
 #include <string_view>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One operator of a model while it becomes nodes of a graph: how these are called, and how it is refused.
 #pragma once
 

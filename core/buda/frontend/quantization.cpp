@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scales and zero points as constants of a graph.
 #include <buda/frontend/quantization.hpp>
 

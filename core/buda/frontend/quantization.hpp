@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integers that stand for numbers: scale * (q - zero point).
 #pragma once
 

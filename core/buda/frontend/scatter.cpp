@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values put to places.
 #include <buda/frontend/scatter.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values put to places of a result that is zero elsewhere.
 #pragma once
 

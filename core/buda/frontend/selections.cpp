@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Branches on data.
 #include <buda/base/text.hpp>
 #include <buda/frontend/selections.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
 
 namespace buda::frontend {

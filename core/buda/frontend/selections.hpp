@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Branches on data: a chip runs one program, so both are computed, and of each pair of results one is taken.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers counted up.
 #include <buda/frontend/sequences.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists of numbers at one distance, which operators give by their ends.
 #pragma once
 

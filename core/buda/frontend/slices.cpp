@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parts of values, and borders around them.
 #include <buda/frontend/slices.hpp>
 

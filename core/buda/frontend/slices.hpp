@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Slices with open borders, new axes and indices, as TensorFlow and what derives from it describe them; and mirrored borders.
 #pragma once
 

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nodes, inputs and outputs with their tags.
 #include <buda/frontend/training_mode.hpp>
 
 #include <buda/base/text.hpp>
 #include <buda/frontend/axes.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/training.hpp>
+#include <buda/graph/tags/training.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dropout and batch normalisation as a training step computes them (importer --training). What the model's file leaves to whoever trains
 // are inputs with tags (graph/training.hpp): masks, and whether the step learns; the statistics of a batch are outputs with a tag.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Advice on names.
 #include <buda/frontend/unknown_input.hpp>
 

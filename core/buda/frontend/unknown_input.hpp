@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the user gave for an input that the model does not have.
 #pragma once
 

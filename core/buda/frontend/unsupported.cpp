@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counting and naming operators that are not read.
 #include <buda/frontend/unsupported.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operators of a model that a frontend does not read, as one error.
 #pragma once
 

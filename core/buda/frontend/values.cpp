@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values by name.
 #include <buda/frontend/values.hpp>
 
 #include <buda/base/text.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/value.hpp>
 
 namespace buda::frontend {
 

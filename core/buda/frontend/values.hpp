@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The values of a model by name: computed by a node, pushed by the user, or known while importing.
 #pragma once
 

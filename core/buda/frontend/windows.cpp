@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Padding and counts of sliding windows.
 #include <buda/frontend/windows.hpp>
 

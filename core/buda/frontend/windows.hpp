@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sliding windows as models describe them: which padding "same" means, and how many windows there are.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A device that lives on the host: queues as ring buffers, graphs executed op by op. Targets without streams are such devices; what they
 // differ in is who computes an op.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One execution of a graph: its queues, and its ops one by one. When they can be executed is the affair of group_runner.cpp.
 //
 // Readers. A queue setting says where the graph's ops read (rd_ptr_local, for rams rd_ptr_global) and what the header publishes as popped
@@ -14,7 +15,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/runtime/observer.hpp>
-#include <buda/tensor/quantize.hpp>
+#include <buda/tensor/formats/quantize.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The host's side: queues by name.
 #include <buda/functional/functional_device.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The device: queues by name, and the program at work.
 #pragma once
 

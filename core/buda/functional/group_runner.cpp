@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Graphs that run together: input by input, each op as soon as what it takes is there.
 //
 // Ops are gone through in an order in which producers come first. One whose queue has no entry for the input, or whose output has no room,

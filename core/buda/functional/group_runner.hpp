@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // Executes graphs that run together, as far as queues allow.
 #pragma once
 
 #include <buda/functional/epoch_runner.hpp>
 #include <buda/functional/machine.hpp>
 
-#include <buda/runtime/schedule.hpp>
+#include <buda/runtime/programs/schedule.hpp>
 #include <buda/runtime/target.hpp>
 
 #include <vector>

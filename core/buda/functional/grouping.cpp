@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which graphs use the same queues.
 #include <buda/functional/grouping.hpp>
 

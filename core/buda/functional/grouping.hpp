@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which graphs run together: those that feed each other.
 #pragma once
 
 #include <buda/arith/graph_plan.hpp>
-#include <buda/runtime/schedule.hpp>
+#include <buda/runtime/programs/schedule.hpp>
 
 #include <cstddef>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the parts of the device share: the netlist, its queues, and what was counted.
 #pragma once
 

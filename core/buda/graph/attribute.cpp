@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attributes as text, their comparison, and what their types are made of.
 #include <buda/graph/attribute.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/graph/fused_body.hpp>
+#include <buda/graph/values/fused_body.hpp>
 
 #include <algorithm>
 #include <bit>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attributes of nodes: a name and a value of one of eight types.
 #pragma once
 

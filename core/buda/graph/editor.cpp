@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rewrites that keep names and provenance.
 #include <buda/graph/editor.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/value.hpp>
 
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rewriting a graph: new nodes get a name, provenance and tags from the node that they replace.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The types of a graph, for declarations. A declaration elsewhere would hide them (docs/decisions/0019).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The graph's indices: names, users and orders.
 //
 // Users. A node keeps an unordered list of the inputs that its results feed, and each input remembers its slot in that list, so that

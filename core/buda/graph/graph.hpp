@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The graph: the one representation of a model from import to placement, at two levels.
 //
 // At tensor level ops are those of frameworks, on tensors of any rank. At device level ops are those of a netlist, values are 4-D and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An order behind a lock.
 #include <buda/graph/kept_order.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The last answer to a question that passes ask again and again: the order of a graph's nodes.
 #pragma once
 

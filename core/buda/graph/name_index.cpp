@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A flat table of nodes by name.
 #include <buda/graph/name_index.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nodes by name, and the numbers that make names differ.
 #pragma once
 

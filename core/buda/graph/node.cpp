@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copying, moving and destroying a node, which need its value.
 #include <buda/graph/node.hpp>
 
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/value.hpp>
 
 namespace buda::graph {
 

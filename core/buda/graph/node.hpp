@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nodes of the graph, the edges between them, and where they came from.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the nodes of a graph and their results are referred to.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Places in chunks of equal size.
 #include <buda/graph/node_pool.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What tensor manipulations do to shapes.
 #include <buda/graph/tm.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensor manipulations (TMs): what happens to a value on the edge from its producer to one consumer, without an op.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Types and fidelities as text.
 #include <buda/graph/value_type.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a graph knows of a value before it is computed: element type, shape and, on a device, data format; and how precisely it is computed.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading and writing of host plans.
 #include <buda/host_plan/host_plan.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The host plan: what a netlist cannot say. Which tensor feeds which queue and how it is reshaped on the way, which queue gives which
 // output, and in which order the programs run. Written by the balancer, carried in the image, followed by the runner, which knows
 // nothing else about the model (docs/formats/host-plan.md). It does not depend on netlists: queues are names.

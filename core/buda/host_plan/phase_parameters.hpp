@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parameters of a model's programs: what the balancer declares and the host gives.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The steps of a host plan applied to tensors.
 #include <buda/host_plan/transform.hpp>
 

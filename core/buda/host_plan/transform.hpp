@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Steps between a tensor of the model and the tensor that a queue holds.
 #pragma once
 

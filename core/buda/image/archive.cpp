@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names of members; what reads and writes archives is loaded when it is needed.
 #include <buda/image/archive.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tar and zip archives as lists of named bytes: read from memory without trust, written the same way every time.
 #pragma once
 

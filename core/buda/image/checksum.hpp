@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The list of SHA-256 digests of members that an image carries.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading and writing of device.json.
 #include <buda/image/device_json.hpp>
 

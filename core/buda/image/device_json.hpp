@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // device.json: what an image says about itself.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Comparison of devices.
 #include <buda/image/device_match.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether a device is of the kind that an image was made for.
 #pragma once
 

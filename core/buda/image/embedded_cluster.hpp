@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The links between chips that an image was made for.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One option, then both.
 #include "buda/image/helpful_option.hpp"
 

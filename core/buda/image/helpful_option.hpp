@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What to say of models that do not fit in memory.
 #pragma once
 

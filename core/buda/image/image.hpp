@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The image of a compiled model: one file with everything that running it needs (docs/formats/tti.md).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checking, renaming, placing, joining.
 #include <buda/image/merge.hpp>
 

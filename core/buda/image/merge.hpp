@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several images as one, for one device that holds all of their models at once.
 //
 //   BUDA_ASSIGN(auto merged, image::merge_images({{"bert", bert_image}, {"vit", vit_image}}, {}));

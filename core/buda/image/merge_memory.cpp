@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packing of buffers into channels.
 #include <buda/image/merge_memory.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Renaming and joining.
 #include "buda/image/merge_netlist.hpp"
 

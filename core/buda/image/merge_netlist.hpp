@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Netlists of several models as one. Internal to the module.
 #pragma once
 

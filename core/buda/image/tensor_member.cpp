@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors to bytes and back.
 #include "buda/image/tensor_member.hpp"
 
@@ -5,10 +6,10 @@
 #include <buda/base/text.hpp>
 #include <buda/io/memory_file_system.hpp>
 #include <buda/netlist/model/op_shapes.hpp>
-#include <buda/tensor/npy.hpp>
-#include <buda/tensor/safetensors.hpp>
+#include <buda/tensor/files/npy.hpp>
+#include <buda/tensor/files/safetensors.hpp>
+#include <buda/tensor/formats/tile_layout.hpp>
 #include <buda/tensor/tensor.hpp>
-#include <buda/tensor/tile_layout.hpp>
 
 #include <memory>
 #include <vector>

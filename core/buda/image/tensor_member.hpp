@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors as members of an image: raw, tilized as a queue holds them, or in a common tensor format. Internal to the module.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes that own a string.
 #include <buda/io/bytes.hpp>
 

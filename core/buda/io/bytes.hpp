@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The content of a file: a read-only view that keeps its memory (a string or a mapping) alive.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checksums by ISA-L, which chooses the processor's best instructions at run time.
 #include <buda/io/checksum.hpp>
 

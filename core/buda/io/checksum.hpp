@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cyclic redundancy checks, as fast as the memory is read; mapped files are read without their pages becoming resident.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Open files of the system, and writing to them. Internal to the module.
 #pragma once
 

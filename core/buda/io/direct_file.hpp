@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file that is written in place: a log, whose lines stay when its program is killed; a device or a named pipe (/dev/null, /dev/stdout, a
 // FIFO), which renaming a file over it would destroy.
 #pragma once

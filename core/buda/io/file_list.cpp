@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The list as JSON.
 #include <buda/io/file_list.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The list of a product's files in its folder. Internal to the module.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All file access of the toolchain: one small interface, with a real and an in-memory implementation.
 #pragma once
 

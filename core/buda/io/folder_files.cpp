@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A path is compared with and without its links.
 #include <buda/io/folder_files.hpp>
 

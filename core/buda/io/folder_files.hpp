@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading a folder that others may have filled: what in it leads out, or would be waited for without end, is refused.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gathering files beside a folder, and moving them into it.
 //
 // A folder that does not exist yet appears by one rename. In one that exists, files are replaced one by one, since a program may be at

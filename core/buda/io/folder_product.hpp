@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products that are folders: their files appear together, or none does.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a stage may ask of the program that runs it: files, a place for warnings, and how to use the machine.
 #pragma once
 

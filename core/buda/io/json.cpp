@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JSON through nlohmann's SAX parser.
 //
 // Places. The SAX interface gives no positions, so the parser is fed through an iterator that counts lines and columns and notes

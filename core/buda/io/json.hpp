@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JSON in, with places; JSON out, canonical.
 #pragma once
 

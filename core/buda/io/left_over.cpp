@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Telling what is left over from what is at work.
 #include <buda/io/left_over.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a process that was killed left beside its products. Internal to the module.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // In place on the machine's file system.
 #include <buda/io/log_file.hpp>
 

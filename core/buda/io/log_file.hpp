@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files that grow while a run goes on: one that is killed leaves what it has written.
 #pragma once
 

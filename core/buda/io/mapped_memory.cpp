@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mappings of files, and a list of them: pages may be taken from those alone, since what is taken from other memory is lost.
 #include <buda/io/mapped_memory.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The in-memory file system.
 #include <buda/io/memory_file_system.hpp>
 

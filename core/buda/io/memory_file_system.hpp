@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file system in memory, for tests and for stages run inside another program.
 #pragma once
 

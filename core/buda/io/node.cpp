@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Typed access to parsed values.
 #include <buda/io/node.hpp>
 

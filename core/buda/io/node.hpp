@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A parsed JSON or YAML value that knows the line and column where it stood.
 #pragma once
 

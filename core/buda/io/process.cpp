@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Child processes, kept in a table that a signal handler may read.
 #include <buda/io/process.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Starting other programs: by file name and arguments, never through a shell.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Walking over protobuf's wire format.
 #include <buda/io/protobuf.hpp>
 

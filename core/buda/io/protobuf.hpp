@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Protobuf's wire format, field by field, for formats of which little is needed and of which large parts should stay where they are.
 #pragma once
 

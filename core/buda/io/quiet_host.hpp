@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The host for what is only tried: it works as another one, and nobody hears its warnings.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The machine's file system: mapped reads, atomic writes, standard streams.
 //
 // Atomic writes. Data goes to "<name>.tmp-<pid>-<n>" in the destination's directory and is renamed over the destination on commit,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the module knows of the machine's file system beside its interface. Internal to the module.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A folder is listed and closed before what is in it is looked at.
 #include <buda/io/remove_tree.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Removing folders. Internal to the library.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products that would replace what a command reads.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SHA-256 through libcrypto.
 #include <buda/io/sha256.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // shm_open, locks of open file descriptions, and futexes. Linux.
 #include <buda/io/shared_memory.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory that several processes have in common, with what they need to wait for each other and to notice that one is gone.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elements of SVG, with escaping.
 #include <buda/io/svg.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SVG out: elements as texts, with everything escaped that comes from names.
 //
 //   svg_page(200, 100, svg_element("rect", {{"x", 4}, {"width", 20.5}, {"fill", "#fff"}}, svg_title("relu")) + svg_text(8, 16, 10, "relu"))

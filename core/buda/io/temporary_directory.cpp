@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Temporary folders.
 #include <buda/io/temporary_directory.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A folder for intermediate files that goes away with its scope.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The list, and what a handler does with it.
 #include <buda/io/temporary_names.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The temporary files and folders in flight, so that a signal handler can remove them. Internal to the module.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // YAML in: what is regular is read here, the rest by yaml-cpp.
 #include <buda/io/yaml.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // YAML through yaml-cpp's event parser: its node tree is not used, because it is slow, large and forgets scalar places on copies.
 #include <buda/io/yaml_events.hpp>
 

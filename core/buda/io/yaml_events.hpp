@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All of YAML, through yaml-cpp. Internal to this module: parse_yaml_stream decides which reader a file needs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the part of YAML that netlists, device files and configs use, some fifteen times as fast as yaml-cpp. Internal to this module.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scalars of YAML: how plain ones are typed, and when one has to be quoted.
 #include <buda/io/yaml_scalars.hpp>
 

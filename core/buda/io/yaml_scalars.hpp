@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How plain scalars of YAML are typed and spelled; both readers of this module use it. Internal to this module.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // YAML out: what the parser reads back as the same value.
 #include <buda/io/yaml.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the processor of a compute thread reaches what is not memory, all of it in words (Wormhole).
 //
 // Source: tt-isa-documentation, WormholeB0, the memory map of the baby RISC-V cores.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table, and the ways between words, fields and text.
 #include <buda/isa/opcodes.hpp>
 

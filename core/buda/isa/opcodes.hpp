@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The instructions of a Tensix coprocessor (Wormhole): one table, from which encoder, decoder and disassembler come.
 //
 // An instruction is a word of 32 bits: the opcode in the upper byte, fields below. A compute thread's RISC-V core pushes it into the

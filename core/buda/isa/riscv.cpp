@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Words to instructions, and to text.
 #include <buda/isa/riscv.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The instructions of a core's processors: RV32IM, and words that are pushed into the coprocessor's queue.
 //
 // Source: The RISC-V Instruction Set Manual, volume I (RV32I 2.1, M 2.0); for pushes, buda/isa/opcodes.hpp.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Streams first, then queues and the connections between them, then kernels.
 #include <buda/liveness/network.hpp>
 

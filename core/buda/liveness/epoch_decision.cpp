@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Input by input, until the state is one that was there before.
 #include <buda/liveness/epoch_decision.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether one epoch deadlocks. Internal to the module.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sets of ancestors as bits, in topological order.
 #include <buda/liveness/fork_joins.hpp>
 

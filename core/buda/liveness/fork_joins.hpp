@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where paths part and meet again among the ops of an epoch. Internal to the module.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Epoch by epoch: layout, decision, explanation, remedy.
 #include <buda/liveness/liveness.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether the epochs of a netlist can deadlock because their buffers are finite (docs/internals/liveness.md).
 //
 //   BUDA_ASSIGN(auto epochs, liveness::check_liveness(netlist, device, host));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Doubling, then bisection; each value is tried on the whole epoch.
 #include <buda/liveness/mend.hpp>
 

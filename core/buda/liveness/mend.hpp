@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The smallest larger buffers with which an epoch ends that deadlocked. Internal to the module.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An epoch as a network of kernels, streams and queues with bounded buffers between them: what tokens go through. Internal to the module.
 #pragma once
 
@@ -7,9 +8,9 @@
 #include <buda/overlay/blob/blob.hpp>
 #include <buda/overlay/epoch_compiler.hpp>
 #include <buda/pipes/graph/pipe_graph.hpp>
-#include <buda/sim/kernel_plan.hpp>
-#include <buda/sim/read_list.hpp>
-#include <buda/sim/supply.hpp>
+#include <buda/sim/cores/kernel_plan.hpp>
+#include <buda/sim/tiles/read_list.hpp>
+#include <buda/sim/tiles/supply.hpp>
 
 #include <cstdint>
 #include <limits>

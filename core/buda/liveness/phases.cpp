@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Phases one by one, or all as one.
 #include <buda/liveness/phases.hpp>
 

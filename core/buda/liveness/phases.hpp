@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a stream is in its phases, in a form that repeats where the phases do. Internal to the module.
 #pragma once
 
 #include <buda/overlay/blob/blob.hpp>
-#include <buda/sim/phase_cursor.hpp>
+#include <buda/sim/tiles/phase_cursor.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Follows the pointers of queues through the programs.
 #include <buda/liveness/queue_entries.hpp>
 
 #include <buda/netlist/model/index.hpp>
 #include <buda/netlist/program/program_vm.hpp>
-#include <buda/runtime/program_order.hpp>
+#include <buda/runtime/programs/program_order.hpp>
 
 #include <algorithm>
 #include <limits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the executions of an epoch find in the queues that ops both write and read. Internal to the module.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nothing polls: whoever frees room, brings tiles or begins a phase wakes those who could have waited for it.
 #include <buda/liveness/token_run.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The untimed run of an epoch: tokens go wherever there is room, until nothing goes on. Internal to the module.
 //
 // Kernels take and give fixed granules in a fixed order, streams send in the order of their phases, and whoever finds no tiles or no room

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads off the state what each part would need next.
 #include <buda/liveness/wait_cycle.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who waits for whom when nothing goes on, and what that means for the ops of the epoch. Internal to the module.
 #pragma once
 

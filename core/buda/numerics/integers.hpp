@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integers in the registers of a Tensix core.
 //
 // Everywhere they are sign and magnitude. A source register holds an Int8 as it holds a Float16: the magnitude where the fraction is (bits

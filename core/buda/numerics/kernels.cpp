@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The choice among kernels.
 #include <buda/numerics/kernels.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The matrix unit in bulk: one version for any processor and one for each vector instruction set, all with the bits of matrix_unit.hpp.
 // Includes nothing whose inline functions could leak from a file compiled for one processor into code that runs on others.
 #pragma once

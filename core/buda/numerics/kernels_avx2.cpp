@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernels for processors with AVX2. Compiled with that instruction set, so it includes nothing whose inline functions another file
 // might use.
 #include <buda/numerics/vector_kernels.hpp>

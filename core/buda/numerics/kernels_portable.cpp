@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernels for any processor, in vectors of 16 bytes, which most have. Compilers make loops of what one has not.
 #include <buda/numerics/vector_kernels.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A task is a panel of columns by a block of rows. Its part of the destination is small enough for the first cache, and each step goes
 // through all of its rows with the same 16 rows of the right operand.
 #include <buda/numerics/matmul.hpp>

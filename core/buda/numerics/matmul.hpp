@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products of whole matrices of tiles, in the order in which kernels execute them.
 //
 // The order is part of the result, since every step rounds. For each tile of the inner dimension, one after the other; in it for each phase

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The matrix unit in integers, step by step.
 #include <buda/numerics/matrix_unit.hpp>
 

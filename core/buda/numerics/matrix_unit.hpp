@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The matrix unit (FPU) of a Tensix core, one number at a time: the definition that the vectorised kernels (kernels.hpp) have to meet bit
 // by bit.
 //

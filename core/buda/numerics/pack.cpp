@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The packer's stages, on words whose fields stand as in registers.hpp.
 #include <buda/numerics/pack.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a destination register into a buffer in L1: what a packer makes of a number.
 //
 // A packer converts twice, with ReLU in between. The early conversion rounds, half away from zero, to what it says; denormals become +0,

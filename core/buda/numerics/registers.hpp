@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The numbers in the registers of a Tensix core, as words.
 //
 // Every number is kept in one 32-bit word, whose fields stand where IEEE single precision has them, whatever the order of bits in the

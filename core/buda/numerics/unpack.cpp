@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conversions of the unpackers.
 #include <buda/numerics/unpack.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a buffer in L1 into registers: what the unpackers make of a number.
 //
 //   Float32            into bf16: denormals become zeros of their sign, the low 16 bits are cut; into tf32: the low 13 bits are cut; into

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the matrix unit adds to a number of the destination, for vectors of any width; included as vector_kernels.hpp is.
 //
 // It is matrix_unit.cpp's `accumulate` without branches, in lanes of 32 bits. The position of the leading bit is the exponent of the number

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs of the vector unit on the numbers of a destination register. Includes nothing whose inline functions could leak from a file
 // compiled for one processor into code that runs on others.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The vector unit (SFPU) of a Tensix core as its instructions see it: 32 lanes, registers of 32 bits, and flags that say in which lanes
 // instructions act. Includes nothing whose inline functions could leak from a file compiled for one processor into code that runs on
 // others.

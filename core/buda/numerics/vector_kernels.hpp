@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernels for processors with vector instructions: written once, and compiled by each file that includes this for its instruction set,
 // so that everything here has internal linkage.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The vector unit's multiply-add (Wormhole's SFPMAD), for vectors of any width; included as vector_unit.hpp is.
 //
 // Denormal operands are zeros. The product's 48 bits are cut to 28, the last of which tells whether any bit was lost; it and the addend,

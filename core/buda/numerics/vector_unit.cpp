@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The vector unit for any processor, in vectors of four lanes. And the choice among all.
 #include <buda/numerics/kernels.hpp>
 #include <buda/numerics/vector_unit.hpp>

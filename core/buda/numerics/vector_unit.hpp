@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The vector unit's instructions, for vectors of any width: compiled by each file that includes this for its instruction set, so that
 // everything here has internal linkage. (A file long because each of them makes one class of all instructions.)
 #pragma once

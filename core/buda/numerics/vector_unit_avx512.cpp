@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The vector unit for processors with AVX-512, in vectors of 16 lanes. Compiled with that instruction set, so it includes nothing whose
 // inline functions another file might use.
 #include <buda/numerics/vector_unit.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The steps from pipes to stream programs, each a function from values to a value.
 #include <buda/overlay/build.hpp>
 

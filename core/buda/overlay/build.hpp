@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From the pipes of an epoch to its stream programs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Connects the chips, then asks pipes and overlay.
 #include <buda/overlay/epoch_compiler.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a netlist to the pipes and stream programs of its epochs, in one process and without files.
 //
 //   BUDA_ASSIGN(auto compiler, overlay::EpochCompiler::make(netlist, device, "", host));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Streams, destination after destination and buffer after buffer.
 #include <buda/overlay/flows.hpp>
 

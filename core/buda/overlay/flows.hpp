@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The streams of an epoch as flows: over which links, ports and memories each moves how many bytes, one way after the other.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Adds up what streams move.
 #include <buda/overlay/traffic.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What stream programs move in an epoch: bytes over the links of the networks, of DRAM channels, over Ethernet links, and between chips
 // over PCIe.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Adds up what the cores of stream programs use.
 #include <buda/overlay/usage.hpp>
 

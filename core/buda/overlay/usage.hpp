@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the cores of an epoch use of L1, streams and phases, and what moves between them and memory; known from the netlist, before anything
 // is written.
 #pragma once

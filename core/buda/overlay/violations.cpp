@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Diagnostics of pipes, buffers and cores.
 #include <buda/overlay/violations.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is wrong with the pipes of an epoch, and what does not fit its cores, collected while the stream programs are made. Internal to the
 // module.
 #pragma once

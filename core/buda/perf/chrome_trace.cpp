@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Events for Chrome's trace viewer and Perfetto: a process for each chip, a track for each core, and one or several for each stream.
 #include <buda/perf/trace_events.hpp>
 #include <buda/perf/writers.hpp>

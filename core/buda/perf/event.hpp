@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What happens in a device while it runs, as events of a fixed size over a table of entities.
 #pragma once
 

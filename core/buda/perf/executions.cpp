@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The event of an epoch is the last of its execution.
 #include <buda/perf/executions.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a recording says of each execution of an epoch: when which core worked on which input.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // executions.json, format buda.executions/1: when each epoch ran, and each op in it (docs/formats/perf.md).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Waits for tiles on their way are the op's own; waits for tiles that are still to be computed are those of other ops.
 #include <buda/perf/op_figures.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What reports tell of an op in an epoch, in cycles and bytes of one of its cores for one input.
 #pragma once
 

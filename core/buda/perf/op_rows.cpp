@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cores of an op are one row.
 #include <buda/perf/op_rows.hpp>
 

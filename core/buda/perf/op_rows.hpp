@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ops of an execution over its time: when each worked on which input, from the first of its cores to the last.
 #pragma once
 

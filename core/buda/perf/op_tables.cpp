@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // op_perf.csv, as the compiler of PyBuda writes it, and graph_perf_report.csv, as its performance analysis reads it.
 #include <buda/perf/writers.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tree perf_results of TT-Buda's backend: tables of epochs, cores and ops.
 #include <buda/perf/writers.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All files of a run.
 #include <buda/perf/products.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The files in which a run is reported (docs/formats/perf.md).
 //
 //   perf::write_products(summary, recording, [&](const perf::Product& p) { return fs.write(p.path, p.content); });

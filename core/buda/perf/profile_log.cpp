@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // profile_log_device.csv and the report of ops, with the markers and columns of TT-Metal's profiler.
 //
 // The markers of a RISC are 1: firmware starts, 2: its kernel starts, 3: its kernel ends, 4: firmware ends. Firmware is at work from the

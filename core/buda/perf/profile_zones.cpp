@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Zones of kernels in the device log: markers from 5 on, two for each name, and profile_zones.csv, which tells the names.
 //
 // What a kernel marks is known for one input without waiting. In a run an input takes longer where its kernel waits, and its marks are at

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables of entities, events and counters.
 #include <buda/perf/recording.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers as sentences.
 #include <buda/perf/summary.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a timed device tells about a run: how long each epoch took, and why.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fields of summary.json.
 #include <buda/perf/summary_file.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // summary.json, format buda.perf/1: the summary for programs (docs/formats/perf.md).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the threads of each core did, input by input: perf_postprocess.json of TT-Buda's backend. Its text is appended piece by piece, for
 // a tree of nodes with every input of every core took longer than all other files of a run.
 #include <buda/perf/writers.hpp>

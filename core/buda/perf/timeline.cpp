@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A picture of the epoch that takes most of the time: a row for each op, over the time of one execution. Bars are inputs, from the first
 // step of a core to the last of any; the dark part of a bar's height is the part of it in which kernels worked.
 #include <buda/perf/op_rows.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A recording as Chrome's trace events: a process for each chip, a track for each core, and one or several for each stream.
 #pragma once
 

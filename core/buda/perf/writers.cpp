@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers and fields of the files.
 #include <buda/perf/writers.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The writers of the single files. Internal to the module.
 #pragma once
 

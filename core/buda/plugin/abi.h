@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The C side of a plugin: what the host reads before it calls any C++.
  *
  * A plugin is a shared library that exports one function, buda_plugin_query. The host checks the fields of the struct in the order in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether something is registered under a name, before it is made.
 #pragma once
 

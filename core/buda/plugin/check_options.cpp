@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Options for plugins, checked as soon as the plugins are known: a misspelt name would otherwise just have no effect.
 #include <buda/plugin/registry.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Making the decompositions that plugins offer.
 #include <buda/plugin/decomposition.hpp>
 

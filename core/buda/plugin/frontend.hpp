@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Frontends: readers of model files.
 //
 // To write one, derive Frontend and register it in a plugin (docs/plugins/frontend.md). The graph that comes out is at tensor level, uses

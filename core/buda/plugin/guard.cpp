@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One wrapper per interface; every method forwards inside a guard.
 #include <buda/plugin/guard.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keeps what a plugin's code does wrong apart from what ours does.
 //
 // Interfaces of plugins report by Result and throw nothing; a plugin that throws all the same has a bug, and its user needs to know whose

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Walks back from a value to what says something about its numbers.
 #include <buda/plugin/known_numbers.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a decomposition may know of the numbers of a value before the model runs: from constants, element types, what inputs are promised to
 // hold (--value-range), and ops that make them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loading of plugins with Boost.DLL, and the refusals.
 #include <buda/plugin/loader.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Making what plugins offer.
 #include <buda/plugin/guard.hpp>
 #include <buda/plugin/registry.hpp>

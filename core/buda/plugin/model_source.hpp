@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a frontend is given: a model's file, and what the user says of its inputs.
 #pragma once
 

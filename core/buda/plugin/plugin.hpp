@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // To write a plugin you need one source file:
 //
 //   #include <buda/plugin/policy.hpp>                     // or frontend.hpp, decomposition.hpp, target.hpp

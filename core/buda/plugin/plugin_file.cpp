@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The headers of ELF files, and the rights of files.
 #include <buda/plugin/plugin_file.hpp>
 

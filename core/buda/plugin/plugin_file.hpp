@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What can be said of a plugin's file before any of its code runs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages about names that no plugin offers.
 #include <buda/plugin/registry.hpp>
 

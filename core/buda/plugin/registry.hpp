@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What plugins have registered: frontends, decompositions, policies and targets, by name.
 #pragma once
 

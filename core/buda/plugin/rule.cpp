@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Formulas: terms, and the decomposition that puts one in the place of a node.
 #include <buda/plugin/rule.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decompositions as formulas: for rules that are a function of the node and nothing else.
 //
 //   Term softsign(Rewrite& r) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A place for each thread that has been in a plugin, in a list that only grows; those of ended threads are used again.
 #include <buda/plugin/running.hpp>
 

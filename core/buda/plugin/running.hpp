@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whose code runs: the calls of plugins in which the threads of this process are, for the handlers of crashes and interrupts, and for who
 // watches that such calls end.
 #pragma once

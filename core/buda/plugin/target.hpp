@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a plugin of kind `target` includes.
 #pragma once
 

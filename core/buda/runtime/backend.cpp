@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ports and queues over a worker.
 #include <buda/runtime/backend.hpp>
 
@@ -7,18 +8,18 @@
 #include <buda/device/load.hpp>
 #include <buda/image/device_match.hpp>
 #include <buda/netlist/check/require_rules.hpp>
-#include <buda/runtime/backend_timeouts.hpp>
+#include <buda/runtime/backend/backend_timeouts.hpp>
+#include <buda/runtime/backend/device_worker.hpp>
+#include <buda/runtime/backend/host_values.hpp>
+#include <buda/runtime/backend/turn.hpp>
 #include <buda/runtime/batches.hpp>
-#include <buda/runtime/device_worker.hpp>
-#include <buda/runtime/fixed_inputs.hpp>
-#include <buda/runtime/host_values.hpp>
-#include <buda/runtime/input_ranges.hpp>
-#include <buda/runtime/model_ports.hpp>
-#include <buda/runtime/open_device.hpp>
-#include <buda/runtime/port_values.hpp>
-#include <buda/runtime/queue_users.hpp>
-#include <buda/runtime/state.hpp>
-#include <buda/runtime/turn.hpp>
+#include <buda/runtime/device/open_device.hpp>
+#include <buda/runtime/inputs/fixed_inputs.hpp>
+#include <buda/runtime/inputs/input_ranges.hpp>
+#include <buda/runtime/inputs/port_values.hpp>
+#include <buda/runtime/inputs/state.hpp>
+#include <buda/runtime/model/model_ports.hpp>
+#include <buda/runtime/programs/queue_users.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An image on a device, for programs that push, run and pop by themselves, from one thread or several. Session (session.hpp) does all of
 // that in one call; a Backend lets inputs arrive while a program runs, and outputs leave.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an open image is doing.
 #pragma once
 

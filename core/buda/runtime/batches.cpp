@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cutting and joining along the first axis.
 #include <buda/runtime/batches.hpp>
 
@@ -5,8 +6,8 @@
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
 #include <buda/io/process.hpp>
-#include <buda/runtime/fixed_inputs.hpp>
-#include <buda/runtime/input_ranges.hpp>
+#include <buda/runtime/inputs/fixed_inputs.hpp>
+#include <buda/runtime/inputs/input_ranges.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>

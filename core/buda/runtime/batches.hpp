@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inputs of any length along their first axis, cut into batches of the model's size.
 #pragma once
 

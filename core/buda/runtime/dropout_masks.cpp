@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A generator for each row, so that a row's mask does not depend on the batch that it stands in.
 #include <buda/runtime/dropout_masks.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Masks of dropout, which the host draws and pushes: the same on every target and whatever the number of batches that a step is run in.
 #pragma once
 

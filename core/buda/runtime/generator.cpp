@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Steps, and states that go from one model to the other.
 #include <buda/runtime/generator.hpp>
 

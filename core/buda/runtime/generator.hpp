@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Generation of tokens by models that keep keys and values of earlier positions as a state (the optimizer's option --loopback-outputs).
 //
 //   BUDA_ASSIGN(auto models, runtime::load_models(host, "gpt.tti"));             // of models `decode` and `prefill`, merged

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // One device, a session for each model.
 #include <buda/runtime/merged_session.hpp>
 
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
 #include <buda/image/device_match.hpp>
-#include <buda/runtime/open_device.hpp>
+#include <buda/runtime/device/open_device.hpp>
 
 #include <algorithm>
 #include <utility>

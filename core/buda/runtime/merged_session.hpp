@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The models of a merged image at work on one device.
 //
 //   BUDA_ASSIGN(auto image, image::read_image(bytes, "merged_model.tti"));

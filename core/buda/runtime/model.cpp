@@ -1,15 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading of what a compiled model consists of.
 #include <buda/runtime/model.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/graph/file/graph_file.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/graph_file.hpp>
 #include <buda/image/device_match.hpp>
 #include <buda/image/image.hpp>
 #include <buda/io/memory_file_system.hpp>
 #include <buda/netlist/text/parse.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
-#include <buda/tensor/raw_file.hpp>
+#include <buda/tensor/files/raw_file.hpp>
 #include <buda/tensor/tensor.hpp>
 #include <buda/tensor/tensor_file.hpp>
 

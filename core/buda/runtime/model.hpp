@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A compiled model as it is run: from an image, or from a netlist and the host plan beside it.
 #pragma once
 

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // All that can be checked and known of runs without a device.
 #include <buda/runtime/model_runs.hpp>
 
 #include <buda/base/text.hpp>
 #include <buda/graph/graph.hpp>
 #include <buda/host_plan/phase_parameters.hpp>
-#include <buda/runtime/model_ports.hpp>
+#include <buda/runtime/model/model_ports.hpp>
 
 #include <algorithm>
 #include <map>

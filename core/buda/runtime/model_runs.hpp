@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a model runs: its ports, and what its programs take, by its plan and netlist.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Looking into a device while it runs: what every op makes, and which graphs execute with which pointers.
 #pragma once
 

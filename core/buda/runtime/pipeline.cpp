@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // One mutex guards what lies between devices; nobody computes with it held.
 #include <buda/runtime/pipeline.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/runtime/patience.hpp>
-#include <buda/runtime/typed_tensors.hpp>
+#include <buda/runtime/backend/patience.hpp>
+#include <buda/runtime/shared/typed_tensors.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Devices in order, each with what the one before it gives, and all at work at once.
 //
 //   BUDA_ASSIGN(auto host_part, runtime::cpu_device("cpu0", std::move(graph), host));

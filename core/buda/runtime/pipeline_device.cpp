@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sessions and graphs as devices.
 #include <buda/runtime/pipeline_device.hpp>
 
 #include <buda/base/text.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/loopback.hpp>
+#include <buda/graph/tags/loopback.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
 #include <buda/runtime/session.hpp>

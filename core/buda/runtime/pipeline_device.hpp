@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A device of a pipeline: a model and what runs it.
 #pragma once
 

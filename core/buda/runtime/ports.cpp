@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks of a plan.
 #include <buda/runtime/ports.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A host plan bound to its netlist: every tensor with its queue, all shapes checked.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A compiled program: what is loaded into a device.
 #pragma once
 

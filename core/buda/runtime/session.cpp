@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Push, run, pop.
 #include <buda/runtime/session.hpp>
 
@@ -7,10 +8,10 @@
 #include <buda/host_plan/phase_parameters.hpp>
 #include <buda/image/device_match.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
-#include <buda/runtime/open_device.hpp>
-#include <buda/runtime/port_values.hpp>
-#include <buda/runtime/special_inputs.hpp>
-#include <buda/runtime/state.hpp>
+#include <buda/runtime/device/open_device.hpp>
+#include <buda/runtime/inputs/port_values.hpp>
+#include <buda/runtime/inputs/special_inputs.hpp>
+#include <buda/runtime/inputs/state.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model at work on a device: follows its host plan.
 //
 //   BUDA_ASSIGN(auto model, runtime::load_image("digits.tti", bytes));

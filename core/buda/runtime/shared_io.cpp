@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // The side of processes that push and pop.
 #include <buda/runtime/shared_io.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/runtime/shared_channel.hpp>
-#include <buda/runtime/typed_tensors.hpp>
+#include <buda/runtime/shared/shared_channel.hpp>
+#include <buda/runtime/shared/typed_tensors.hpp>
 
 #include <thread>
 #include <utility>

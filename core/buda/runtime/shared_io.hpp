@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An image in one process, its inputs and outputs in others, over shared memory: the guide's <runtime process> and <io process>.
 //
 //   // the process that runs the image

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blobs by epoch.
 #include <buda/runtime/streams.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stream programs for targets that execute them: from the products of a compilation, or made here.
 #pragma once
 

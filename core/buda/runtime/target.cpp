@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What devices have in common.
 #include <buda/runtime/target.hpp>
 

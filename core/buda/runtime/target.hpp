@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Targets: things that can hold a compiled model and run its programs. The runner speaks to all of them through these two classes.
 //
 //   BUDA_ASSIGN(auto device, target.open(program, descriptor, host));

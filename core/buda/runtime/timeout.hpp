@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long calls of the runtime wait.
 #pragma once
 

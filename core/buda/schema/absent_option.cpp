@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table, by name.
 #include <buda/schema/absent_option.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of the codecs that do not depend on a type.
 #include <buda/schema/codec.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How single values are read from and written to a file: numbers, strings, lists, maps, enumerations.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checking of option values.
 #include <buda/schema/option.hpp>
 

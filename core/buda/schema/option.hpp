@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An option, declared once: the command line, the config file, the environment and --help all come from the declaration.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declaration and assignment of options.
 #include <buda/schema/option_set.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Options bound to the members of an options struct, and set by their names.
 //
 // A struct of options has a function that declares them once:

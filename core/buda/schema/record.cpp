@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of records that do not depend on a type: keys, headers, JSON Schema.
 #include <buda/schema/record.hpp>
 

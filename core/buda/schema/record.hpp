@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Field tables: one list per file format from which it is read, checked, written and described as JSON Schema.
 //
 // A struct becomes readable by naming its fields once, in a function that the compiler finds through the struct's namespace:

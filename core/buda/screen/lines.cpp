@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cutting and filling of lines.
 #include <buda/screen/lines.hpp>
 

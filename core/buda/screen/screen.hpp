@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a tool shows on a terminal, and the keys that it gets: the tool knows no terminal, and the terminal not what it shows.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text of any origin becomes text for a terminal.
 #include <buda/screen/text.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers and names as they are shown: short, and without anything that a terminal would obey.
 #pragma once
 

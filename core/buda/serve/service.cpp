@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Types of files, and values in scripts.
 #include <buda/serve/service.hpp>
 

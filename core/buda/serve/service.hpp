@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a tool answers to a browser, whatever serves it: the tool knows no protocol, and the server not what it serves.
 #pragma once
 

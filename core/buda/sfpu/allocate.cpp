@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Registers for values. There are no jumps, so a value lives from its first to its last operation; where it is changed in some lanes only,
 // its register keeps it in the others.
 #include <buda/sfpu/operations.hpp>

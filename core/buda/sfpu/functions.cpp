@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The texts, and what was compiled from them.
 #include <buda/sfpu/functions.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions that ops have: share/kernels/sfpu, as this library was built with it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From text to operations on values: functions are put in where they are called, and conditions become flags.
 #include <buda/sfpu/operations.hpp>
 

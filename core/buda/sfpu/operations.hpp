@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Between text and registers: instructions on values, of which there are as many as it takes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of the vector unit, compiled into its instructions.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tokens, and a parser by recursive descent.
 #include <buda/sfpu/syntax.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The text of functions for the vector unit (.sfpu), parsed.
 //
 //   # comment

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The files of share/kernels/sfpu, in a source that the build generates.
 #pragma once
 

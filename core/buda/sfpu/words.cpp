@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // By the table of instructions (module isa).
 #include <buda/sfpu/words.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Instructions of the vector unit as the words that a thread pushes, and back.
 #pragma once
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // A device with time is listened to; of one without, executions of graphs are counted.
 #include <buda/telemetry/followed.hpp>
 
 #include <buda/perf/event.hpp>
-#include <buda/runtime/forwarding_device.hpp>
+#include <buda/runtime/device/forwarding_device.hpp>
 #include <buda/runtime/observer.hpp>
 #include <buda/telemetry/sensors.hpp>
 

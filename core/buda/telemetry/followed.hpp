@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A target whose devices tell of themselves while they run.
 //
 //   telemetry::FollowedTarget followed(target, start, "telemetry.json");

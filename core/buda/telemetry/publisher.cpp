@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counters of an execution become its activity.
 #include <buda/telemetry/publisher.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the telemetry of a run into a file while it goes on.
 //
 //   BUDA_ASSIGN(auto publisher, telemetry::Publisher::begin(start, device, "telemetry.json", host));

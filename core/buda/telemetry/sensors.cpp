@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // P = fixed + cores x (idle + GHz x per core x utilisation) + DRAM; temperatures rise in proportion to P.
 #include <buda/telemetry/sensors.hpp>
 

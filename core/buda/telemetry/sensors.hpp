@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the sensors of a simulated chip would show: power and temperature from activity. Simple, stated, and the same on every machine;
 // docs/formats/telemetry.md has the formulas.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fields of the file, and what their values may be.
 #include <buda/telemetry/telemetry.hpp>
 

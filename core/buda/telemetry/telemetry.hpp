@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a run tells about its chips while it goes on: format buda.telemetry/1 (docs/formats/telemetry.md), which tt-smi shows.
 #pragma once
 

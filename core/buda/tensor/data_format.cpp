@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names, codes and sizes of device formats, from one table.
 #include <buda/tensor/data_format.hpp>
 

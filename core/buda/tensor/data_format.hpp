@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The formats in which a device keeps numbers, and how many bytes a tile of them takes.
 #pragma once
 

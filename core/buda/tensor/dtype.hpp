@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Element types of tensors on the host, as ONNX, NumPy and safetensors know them. What a device stores is a DataFormat.
 #pragma once
 

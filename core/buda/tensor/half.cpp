@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conversions between the 16-bit floating-point types and the wider ones.
 #include <buda/tensor/half.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The two 16-bit floating-point types of the host, which C++20 lacks: storage and exact conversions.
 #pragma once
 

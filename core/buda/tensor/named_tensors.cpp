@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The map of tensors, compiled once.
 #include <buda/tensor/named_tensors.hpp>
 

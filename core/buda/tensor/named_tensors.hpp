@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors by name: what a model takes and gives, and what a tensor file holds.
 #pragma once
 

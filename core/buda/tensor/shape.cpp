@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shapes: volume, strides and NumPy's broadcasting.
 #include <buda/tensor/shape.hpp>
 

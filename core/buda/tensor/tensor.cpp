@@ -1,13 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors: making, viewing, converting.
 #include <buda/tensor/tensor.hpp>
 
 #include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
 #include <buda/io/mapped_memory.hpp>
-#include <buda/tensor/aligned_copy.hpp>
-#include <buda/tensor/aligned_memory.hpp>
-#include <buda/tensor/hex_text.hpp>
-#include <buda/tensor/visit.hpp>
+#include <buda/tensor/bytes/aligned_copy.hpp>
+#include <buda/tensor/bytes/aligned_memory.hpp>
+#include <buda/tensor/bytes/hex_text.hpp>
+#include <buda/tensor/formats/visit.hpp>
 
 #include <algorithm>
 #include <bit>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A tensor on the host: element type, shape and shared, immutable bytes.
 #pragma once
 

@@ -1,13 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
 // The formats of tensor files: which one a file is in, and which one is wanted.
 #include <buda/tensor/tensor_file.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/tensor/little_endian.hpp>
-#include <buda/tensor/npy.hpp>
-#include <buda/tensor/npz.hpp>
-#include <buda/tensor/safetensors.hpp>
+#include <buda/tensor/bytes/little_endian.hpp>
+#include <buda/tensor/files/npy.hpp>
+#include <buda/tensor/files/npz.hpp>
+#include <buda/tensor/files/safetensors.hpp>
+#include <buda/tensor/files/tensor_proto.hpp>
 #include <buda/tensor/tensor.hpp>
-#include <buda/tensor/tensor_proto.hpp>
 
 namespace buda {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors in files: .npy, .npz, safetensors, and ONNX's TensorProto (.pb).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Buffer sizes by operand.
 #include <buda/tiling/buffer_sizes.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sizes of an op's buffers in L1: inputs, output and intermediates of its kernel, and what multicasts and relays need on the way. The one
 // source of these numbers for balancing, pipes and stream programs.
 //

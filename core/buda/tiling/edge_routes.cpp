@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From the tiles of each consumer core back to the buffers of the producer.
 //
 // The consumer's part of the tensor is gone through in the order in which it is consumed (tile_order.hpp), line by line (line_map.hpp),

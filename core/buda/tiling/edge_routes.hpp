@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Routes of one edge: which tiles of which producer core go to which consumer cores, in which order (docs/internals/reblocking.md).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of a queue in flat layout, shared out among the cores of an op.
 #include <buda/ops/table/op_traits.hpp>
 #include <buda/tiling/flat_rows.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inputs in flat layout: rows of datums instead of tiles, read from a queue in pieces (docs/internals/reblocking.md).
 #pragma once
 

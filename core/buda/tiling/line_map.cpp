@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines through manipulations, from the last one to the first.
 #include <buda/tiling/line_map.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the tiles of an edge's tensor come from in its producer's tensor, a line of adjacent tiles at a time.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From lines of tiles to runs of indices.
 #include <buda/tiling/tile_layout.hpp>
 

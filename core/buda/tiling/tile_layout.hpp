@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tile layout: which core's buffer holds a tile, and at which index.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tile orders by operand.
 #include <buda/tiling/tile_order.hpp>
 

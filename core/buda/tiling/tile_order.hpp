@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tile order: which tiles of an input each core of an op takes, and in which order; and which cores take the same ones.
 #pragma once
 

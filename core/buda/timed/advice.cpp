@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Predictions are bounds: the causes shrink as said, and what then takes longest says how far.
 #include <buda/timed/advice.hpp>
 

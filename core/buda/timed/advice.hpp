@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What would make an epoch faster: options of the balancer, with the time that follows from the causes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Times of chips and of queues.
 #include <buda/timed/chip_clocks.hpp>
 

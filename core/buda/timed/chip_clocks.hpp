@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When executions begin on several chips. Each chip executes its epochs in the order of the program, and waits for another one only where a
 // queue has nothing to read yet, or no room.
 #pragma once
@@ -6,7 +7,7 @@
 
 #include <buda/netlist/model/netlist.hpp>
 #include <buda/netlist/program/program_vm.hpp>
-#include <buda/sim/time.hpp>
+#include <buda/sim/time/time.hpp>
 
 #include <cstddef>
 #include <cstdint>

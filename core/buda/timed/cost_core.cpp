@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cycles as ticks.
 #include <buda/timed/cost_core.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cores that take the time of core/buda/cost, or one that somebody else knows.
 #pragma once
 
@@ -5,7 +6,7 @@
 #include <buda/timed/index_tiles.hpp>
 
 #include <buda/device/descriptor.hpp>
-#include <buda/sim/core_model.hpp>
+#include <buda/sim/cores/core_model.hpp>
 
 #include <map>
 #include <string>

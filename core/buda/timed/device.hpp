@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A device that executes stream programs in simulated time. Targets with streams are such devices; what they differ in is who computes an
 // op.
 #pragma once
@@ -9,7 +10,7 @@
 #include <buda/io/host.hpp>
 #include <buda/perf/summary.hpp>
 #include <buda/runtime/target.hpp>
-#include <buda/sim/time_scale.hpp>
+#include <buda/sim/time/time_scale.hpp>
 
 #include <cstdint>
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs: epochs one after the other, and the host beside them.
 #include <buda/timed/timed_device.hpp>
 

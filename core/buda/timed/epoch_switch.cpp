@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes by rate.
 #include <buda/timed/epoch_switch.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Between epochs: when each core has the next program.
 //
 // A core loads kernels and stream program of the next epoch as soon as it has nothing left to do in the present one. All cores of a chip
@@ -6,7 +7,7 @@
 
 #include <buda/device/descriptor.hpp>
 #include <buda/overlay/blob/blob.hpp>
-#include <buda/sim/epoch_run.hpp>
+#include <buda/sim/epoch/epoch_run.hpp>
 
 #include <map>
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Adding up executions.
 #include <buda/timed/epoch_times.hpp>
 

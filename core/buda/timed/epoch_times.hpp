@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is known of the epochs that have been executed: their times, so that an execution that begins like an earlier one is not simulated
 // again, and their summaries.
 #pragma once
 
 #include <buda/perf/summary.hpp>
-#include <buda/sim/epoch_run.hpp>
-#include <buda/sim/run_record.hpp>
+#include <buda/sim/epoch/epoch_run.hpp>
+#include <buda/sim/record/run_record.hpp>
 
 #include <compare>
 #include <cstddef>

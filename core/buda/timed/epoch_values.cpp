@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Op by op and input by input, as soon as everything has come.
 #include <buda/timed/epoch_values.hpp>
 

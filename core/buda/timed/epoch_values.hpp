@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The values of an epoch, computed from the tiles that have arrived.
 //
 // An op is computed once for all its cores: what each has received is put where it belongs in the op's operands, and cores that have
@@ -14,7 +15,7 @@
 #include <buda/io/host.hpp>
 #include <buda/netlist/model/tensor_maps.hpp>
 #include <buda/netlist/program/program_vm.hpp>
-#include <buda/sim/arrivals.hpp>
+#include <buda/sim/tiles/arrivals.hpp>
 
 #include <cstddef>
 #include <cstdint>

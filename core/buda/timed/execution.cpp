@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pointers as the settings of an execution say.
 #include <buda/timed/execution.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An epoch at work on the queues: what it finds in them, and how it moves their pointers.
 #pragma once
 
@@ -5,7 +6,7 @@
 
 #include <buda/netlist/model/netlist.hpp>
 #include <buda/netlist/program/program_vm.hpp>
-#include <buda/sim/epoch_run.hpp>
+#include <buda/sim/epoch/epoch_run.hpp>
 
 #include <cstddef>
 #include <cstdint>

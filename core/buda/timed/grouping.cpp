@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Epochs by graph.
 #include <buda/timed/grouping.hpp>
 

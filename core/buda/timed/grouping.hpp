@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which graphs run together: those of a temporal epoch, one per chip.
 #pragma once
 
 #include <buda/runtime/program.hpp>
-#include <buda/runtime/schedule.hpp>
+#include <buda/runtime/programs/schedule.hpp>
 
 #include <cstddef>
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two queues of transfers.
 #include <buda/timed/host_link.hpp>
 

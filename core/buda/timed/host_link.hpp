@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // The host's side of the bus: pushes and pops that take their time, one after the other in each direction.
 #pragma once
 
-#include <buda/sim/time.hpp>
+#include <buda/sim/time/time.hpp>
 
 #include <cstddef>
 #include <cstdint>

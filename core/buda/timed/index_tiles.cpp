@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From the host's tensors to counts.
 #include <buda/timed/index_tiles.hpp>
 

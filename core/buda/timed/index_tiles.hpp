@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the index tiles of sparse matmuls list: their kernels take the time of what is not zero, which only these parameters tell.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The estimates are those with which the balancer chooses.
 #include <buda/ops/table/op_traits.hpp>
 #include <buda/timed/op_facts.hpp>

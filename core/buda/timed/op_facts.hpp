@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the netlist and the cost model say of an epoch's ops, beside what the simulator has seen of them.
 #pragma once
 

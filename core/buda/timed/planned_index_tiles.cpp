@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parameters of a plan, as far as they are index tiles.
 #include <buda/timed/planned_index_tiles.hpp>
 

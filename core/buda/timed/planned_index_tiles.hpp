@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The index tiles of a netlist that a host plan gives values for: what the runner would push.
 #pragma once
 

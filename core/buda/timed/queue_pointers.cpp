@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pointers that go round.
 #include <buda/timed/queue_pointers.hpp>
 

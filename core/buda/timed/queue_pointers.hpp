@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The header of a queue: how far it has been read and written. What is in it is nowhere: this target moves tags.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names.
 #include <buda/timed/queue_table.hpp>
 

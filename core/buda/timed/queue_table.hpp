@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The queues of a netlist, by name and by number.
 #pragma once
 

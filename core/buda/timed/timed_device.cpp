@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The host's side: queues by name. What programs do is in device_program.cpp.
 #include <buda/timed/timed_device.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A chip that executes stream programs in simulated time. It moves tags of tiles; values are computed from those that have arrived.
 #pragma once
 
@@ -14,10 +15,10 @@
 #include <buda/timed/values.hpp>
 
 #include <buda/netlist/program/program_vm.hpp>
-#include <buda/runtime/schedule.hpp>
+#include <buda/runtime/programs/schedule.hpp>
 #include <buda/runtime/target.hpp>
-#include <buda/sim/epoch_run.hpp>
-#include <buda/sim/program_epochs.hpp>
+#include <buda/sim/epoch/epoch_run.hpp>
+#include <buda/sim/epoch/program_epochs.hpp>
 
 #include <cstdint>
 #include <map>

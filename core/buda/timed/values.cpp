@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors of the host as entries of queues, and back.
 #include <buda/timed/values.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The values of a device: what is in its queues, and what its epochs make of it.
 #pragma once
 

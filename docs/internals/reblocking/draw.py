@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Draw the pictures of docs/internals/reblocking.md from the pipes of the netlists beside this file.
 
     draw.py --bin BUILD/bin [--check]

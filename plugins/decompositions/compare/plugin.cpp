@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decomposition plugin `compare`: comparisons, logic, selection and conversions, in numbers 0 and 1.
 //
 // A boolean is 0 or 1 on the device; `exact_cast` says that a number is one and costs nothing there. A comparison amplifies a

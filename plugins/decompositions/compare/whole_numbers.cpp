@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops of whole numbers as the same ops of F32.
 //
 // The pass exact-integers leaves those ops that are exact so: all numbers are small, and none leaves its type.

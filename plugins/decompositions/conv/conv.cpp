@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions over one, two or three axes: rows picked by a constant sparse matrix, and a product with the weights.
 //
 //   before   y = conv2d(x, weights, bias)                                    x [n, i, h, w], weights [o, i, kh, kw]

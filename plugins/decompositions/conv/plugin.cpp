@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decomposition plugin `conv`: convolutions and transposed convolutions as products with constant sparse matrices and with weights.
 #include "rules.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prestriding: what a strided convolution of a model input leaves to the host.
 //
 // A window with stride s reads elements o * s + t - before. Let t - before = q * s + p with 0 <= p < s: it reads phase p of block o + q. So

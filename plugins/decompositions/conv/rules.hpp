@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules of this plugin, and the steps that they share.
 #pragma once
 

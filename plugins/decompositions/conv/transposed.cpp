@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transposed convolutions: the product first, for all taps at once, and then each element of the result picks what falls on it.
 //
 //   before   y = conv2d_transpose(x, weights, bias)                           x [n, i, h, w], weights [i, o, kh, kw]

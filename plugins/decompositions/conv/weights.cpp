@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Weights as matrices. They are known as a rule, and then all of this is done once, on the host.
 #include "rules.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decomposition plugin `example`: a division becomes a product with a reciprocal. Read this first when you write one of your own.
 //
 //   before   y = divide(a, b)

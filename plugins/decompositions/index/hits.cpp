@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Places as numbers: comparisons of indices with 0, 1, 2, …, of which the rules of this plugin are made.
 
 #include "rules.hpp"

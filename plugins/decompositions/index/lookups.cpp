@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elements taken from places that are known only when the model runs: products with a matrix that has a 1 at each index.
 //
 //   gather(x, i)           hits(i = 0, 1, …) x, the indices being rows and the places columns; x's leading axes are its batch

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counting of n-grams by comparing.
 //
 //   for grams of n numbers and each skip s    E_j = (x[i + j (s + 1)] = number j of each gram), a row for each place i, a column for each

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decomposition plugin `index`: ops that give or take places of elements, through comparisons with 0, 1, 2, ….
 //
 //   argmax(x), argmin    m = max(x); n - 1 - max((x = m) (n - 1 - i)) is the first place, max((x = m) i) the last: from 0 to n - 1 whatever

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules of plugin `index` that have files of their own, and what several of them use.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elements put to places that are known only when the model runs.
 //
 //   scatter_elements, scatter_nd    hits(index = 0, 1, …), a row for each update and a column for each place; then

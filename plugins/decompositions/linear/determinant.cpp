@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Determinants by Leibniz's formula: the sum over all permutations p of sign(p) x[0, p(0)] x[1, p(1)] … x[n-1, p(n-1)].
 //
 //   x [matrices, n n]  ->  F_i = x × the columns that hold x[i, p(i)] for each p, [matrices, n!];  y = (F_0 F_1 …) × signs

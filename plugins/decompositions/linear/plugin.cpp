@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decomposition plugin `linear`: gemm as a matmul, with scales on what is known; determinants are in determinant.cpp.
 //
 //   before   y = gemm(a, b, c) alpha=0.5 beta=2 trans_b=true

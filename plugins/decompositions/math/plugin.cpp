@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decomposition plugin `math`: elementwise operations that the chips have no op for.
 //
 //   minimum(a, b)   -max(-a, -b)

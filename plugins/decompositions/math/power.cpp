@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Powers:
 //
 //   power(x, c)     for constants c: x², 1/x, √x, 1/√x, 1/x^-c; otherwise e^(c ln x). Positive whole powers have a device op and are left.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rounding and remainders.
 //
 //   floor(x), ceil(x)    round(x) less 1 where that is above x; plus 1 where it is below

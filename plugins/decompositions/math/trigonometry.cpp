@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Trigonometric and hyperbolic functions, their inverses, and the error function.
 //
 //   tan        sin / cos

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Activations in terms of relu, exponentials and their like.
 //
 //   elu, celu, selu      relu(x) + a (e^(m / c) - 1), m = min(x, 0) = -relu(-x)

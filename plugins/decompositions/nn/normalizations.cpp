@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Normalisations by channel.
 //
 //   batchnorm   x scale + shift, scale = weights / sqrt(variance + epsilon), shift = bias - mean scale: two ops where the four are known

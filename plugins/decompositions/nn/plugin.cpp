@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decomposition plugin `nn`: activations and normalisations in terms of sums, maxima and elementwise ops.
 //
 //   softmax(x)       m = max(x), e = exp(x - m), y = e * (1 / sum(e));        without m when it need not be stable

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Maximum pools that also say where the maxima stand.
 //
 //   picked [n, taps, windows, c]    each tap's elements, as in a pool without indices

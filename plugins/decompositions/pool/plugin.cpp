@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decomposition plugin `pool`: maxima and means over windows through rows picked by constant sparse matrices.
 //
 //   max_pool   rows [n, 1, places, c], picked [n, taps, windows, c] by a sparse matrix with one slice for each tap, then the maximum of the

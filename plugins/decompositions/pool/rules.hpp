@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules of plugin `pool` that have a file of their own.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decomposition plugin `quantization`: quantize and dequantize in floating-point numbers.
 //
 //   quantize     round(x / scale) + zero point, clipped to the range of the type

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decomposition plugin `rearrange`: borders that continue a value, and repetitions, as gathers with constant indices.
 //
 //   pad_continued(x)   along each axis with a border: its places mirrored (reflect), clamped (edge) or counted on from the other end (wrap)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions of gates, as ops of the graph; other families bring those that chips do not have further down.
 #include "rules.hpp"
 

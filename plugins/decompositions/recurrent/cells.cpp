@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cells of recurrent networks, with the equations and the order of gates that ONNX gives them (ops/recurrent/recurrent.cpp has them in
 // full).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decomposition plugin `recurrent`: rnn, lstm and gru step by step.
 //
 //   before   y, h = gru(x [steps, batch, input], w, r, b, lengths, h0)

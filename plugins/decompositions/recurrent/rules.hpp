@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of plugin `recurrent`: functions of gates, cells, and the walk over the steps.
 #pragma once
 

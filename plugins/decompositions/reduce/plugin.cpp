@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decomposition plugin `reduce`: reductions in terms of sums, means and maxima that keep their axes.
 //
 //   reduce_min(x)                     -max(-x)

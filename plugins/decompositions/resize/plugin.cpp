@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decomposition plugin `resize`: interpolation between places as one sparse product, or as a product along each axis.
 //
 //   y = resize(x)    rows = x as [n, 1, places, c]; each place of y is a row that adds up its neighbours' rows, times their weights: one

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // grid_sample: x [n, c, h, w] at places [n, rows, columns, 2].
 //
 //   places [n, 1, 2, p]  ->  weights of columns A [n, 1, w, p] and of rows B [n, 1, h, p]

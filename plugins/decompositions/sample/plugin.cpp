@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decomposition plugin `sample`: sampling of maps at places that the model computes, as products with weights along each axis.
 //
 // What lies at (y, x) is the sum over rows h and columns w of the map at (h, w) times a weight for h and y and a weight for w and x: both

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // roi_align: the mean of bilinear samples in each bin of regions [regions, 4] of maps x [n, c, h, w].
 //
 //   weights of rows A [regions, 1, bins, h] and of columns B [regions, 1, w, bins]: the mean over a bin's samples of max(0, 1 - |t - j|),

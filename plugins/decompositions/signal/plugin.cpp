@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decomposition plugin `signal`: Fourier transforms as products with a constant matrix.
 //
 //   dft(x)   [..., n, parts] × [n parts, m 2], the cosines and sines of a transform; of real numbers one row for each, of complex ones

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The frontend `example`: multilayer perceptrons written down as text, one line per layer. A start for frontends of your own.
 //
 //   # an .mlp file

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // The frontend `native`: the graph format itself, so that a graph written by hand enters the toolchain as any other model does.
 #include <buda/base/text.hpp>
+#include <buda/graph/file/graph_file.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/graph_file.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
 #include <buda/plugin/frontend.hpp>
 #include <buda/plugin/plugin.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Activation functions.
 #include "node_import.hpp"
 

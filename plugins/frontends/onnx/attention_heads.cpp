@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scaled dot-product attention over heads, and its masks.
 #include "attention_heads.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scaled dot-product attention over heads, and the masks that onnxruntime's operators give it.
 #pragma once
 

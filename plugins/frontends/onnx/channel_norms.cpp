@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Normalisations by channel, by sample or by line: BatchNormalization, InstanceNormalization, GroupNormalization, LRN, LpNormalization,
 // MeanVarianceNormalization. Those that have no op of their own are put together from others.
 #include "node_import.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What must hold before a model is turned into a graph: known operators, nodes as ONNX defines them, producers before users.
 //
 // libonnx's check_model() stops at the first error, so its parts are called one by one here, and what they find is collected.

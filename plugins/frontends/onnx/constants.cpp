@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators whose result is known while importing, or is their input.
 #include "node_import.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // onnxruntime's attention: projections, heads, rotary embeddings.
 #include "attention_heads.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Definitions of onnxruntime's own operators, as its documentation (docs/ContribOperators.md of microsoft/onnxruntime) lists their inputs,
 // results and attributes.
 #include "definition_rows.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // onnxruntime's fused elementwise operators: sums with bias, and kinds of GELU.
 #include "node_import.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // onnxruntime's fused products and convolutions: FusedMatMul, FusedGemm, FusedConv.
 #include "fused_activation.hpp"
 #include "gemm.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // onnxruntime's normalisations: of sums, of embeddings, and of groups of channels that are the last axis.
 #include "root_mean_square.hpp"
 

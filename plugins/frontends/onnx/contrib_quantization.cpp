@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // onnxruntime's operators on quantised numbers.
 //
 // Most take numbers of integers with a scale and a zero point, compute with the numbers that these stand for, and quantise the result,

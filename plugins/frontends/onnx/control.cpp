@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Control flow: If, Loop and Scan. A chip runs one program, so how often a body runs must be known; the bodies then become part of the
 // graph, as often as they run. Of an If whose condition is not known both branches do, and a selection takes the results of one.
 #include "node_import.hpp"

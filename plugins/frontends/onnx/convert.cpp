@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conversion to a newer operator set, by libonnx.
 //
 // Most operators are read in all their definitions of opsets 7 to 21, because what changed was the list of types or the place of one

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators whose result's shape depends on values: NonZero, Unique, NonMaxSuppression. A graph has fixed shapes, so they are read where
 // all that they look at is known, and their results are constants.
 #include "node_import.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/tensor/formats/visit.hpp>
 #include <buda/tensor/tensor.hpp>
-#include <buda/tensor/visit.hpp>
 
 #include <algorithm>
 #include <array>

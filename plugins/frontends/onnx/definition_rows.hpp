@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Definitions of operators that libonnx does not have, as rows of tables.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Definitions of opsets 18 to 21, which are newer than libonnx, and those of onnxruntime's own operators.
 //
 // The table holds the number of inputs and results and the attributes, as ONNX's operator documents (docs/Changelog.md of onnx/onnx) list

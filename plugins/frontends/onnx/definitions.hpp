@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an operator is defined to be, at an opset: libonnx's definitions up to the newest it knows, and this frontend's own of what is newer
 // and of onnxruntime's operators.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that are ops of ours under another name.
 #include "direct.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that are ops of ours under another name: the same inputs, no attributes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise arithmetic and mathematics, and Dropout, which is none at inference.
 #include "direct.hpp"
 

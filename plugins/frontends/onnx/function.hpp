@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions: operators whose meaning is a list of other operators' nodes, defined in the model or by ONNX itself.
 #pragma once
 

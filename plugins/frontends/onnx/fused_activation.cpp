@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Activations inside of onnxruntime's fused operators.
 #include "fused_activation.hpp"
 

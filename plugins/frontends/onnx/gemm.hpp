@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The product of Gemm, which its fused form has, too.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that make tensors of next to nothing: Range, ConstantOfShape, EyeLike, Size.
 #include "node_import.hpp"
 #include "tensor_reader.hpp"

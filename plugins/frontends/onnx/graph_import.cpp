@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The walk over the nodes of an ONNX graph.
 //
 // Nodes stand in an order in which producers come first (check.cpp), so one pass is enough, and types are known as the graph grows. Names:
@@ -12,7 +13,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/frontend/builder_errors.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
 #include <buda/plugin/frontend.hpp>
 

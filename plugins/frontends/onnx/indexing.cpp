@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that pick, place and look for elements.
 #include "node_import.hpp"
 

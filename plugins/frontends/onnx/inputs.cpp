@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The inputs of a model, and the values of its symbolic dimensions.
 #include "model.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matrix products: MatMul and Gemm.
 #include "gemm.hpp"
 

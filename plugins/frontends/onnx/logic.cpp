@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Comparisons, logic, selection, and conversion of element types.
 #include "direct.hpp"
 #include "tensor_reader.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parsing of ONNX files.
 #include "model.hpp"
 

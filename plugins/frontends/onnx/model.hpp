@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An ONNX model on its way to becoming a graph: what was read, checked and, where needed, converted to a newer operator set.
 #pragma once
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Slices whose starts are computed at run time: gathers of neighbouring places.
 #include "moving_slices.hpp"
 
 #include <buda/base/text.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
 
 #include <numeric>

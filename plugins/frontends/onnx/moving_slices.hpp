@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Slices whose starts are computed at run time, and whose sizes are known while importing.
 #pragma once
 

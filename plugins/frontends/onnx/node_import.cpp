@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Access to one ONNX node.
 #include "node_import.hpp"
 

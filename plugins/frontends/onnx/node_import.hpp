@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the importer of an operator works with: one ONNX node, its attributes and inputs, and the graph being built.
 //
 //   Result<void> import_flatten(NodeImport& n) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Softmax, LogSoftmax and LayerNormalization.
 #include "root_mean_square.hpp"
 

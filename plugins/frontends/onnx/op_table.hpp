@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which operators of ONNX are read, and by which function.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nodes in an order in which producers come first.
 //
 // ONNX demands such an order, but converters append nodes at the end (those to float16 their casts), and other readers sort. Nodes stay in

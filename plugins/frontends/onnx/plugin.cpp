@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The frontend `onnx`: models in the Open Neural Network Exchange format, opsets 1 to 21 (docs/formats/onnx.md says what is read).
 #include "graph_import.hpp"
 #include "model.hpp"
@@ -5,7 +6,7 @@
 #include "records.hpp"
 
 #include <buda/base/text.hpp>
-#include <buda/graph/refer.hpp>
+#include <buda/graph/file/refer.hpp>
 #include <buda/plugin/frontend.hpp>
 #include <buda/plugin/plugin.hpp>
 #include <buda/tensor/tensor.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators on quantised numbers.
 //
 // A scale (and zero point) for each block of elements, and 8-bit floats, become ordinary arithmetic; the rest has ops of its own.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers of integers with a scale and a zero point.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Walking over protobuf's wire format.
 //
 // A message is a list of fields, each a tag (field number << 3 | wire type, a varint) and a payload; fields of one message may be

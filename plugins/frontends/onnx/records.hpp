@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The outer layers of an ONNX file, read without protobuf, so that weights stay where they are in the file.
 #pragma once
 

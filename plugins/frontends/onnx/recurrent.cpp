@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RNN, LSTM and GRU.
 //
 // Our ops have all inputs; what ONNX leaves out is zeros, or full lengths. With layout 1 the batch comes first, and is brought behind.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reductions over axes: a function of the elements, a sum (or maximum, minimum, product), a function of the result.
 #include "node_import.hpp"
 

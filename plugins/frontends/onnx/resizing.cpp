@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Resize and Upsample: values at regular places between elements.
 #include "node_import.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Normalisation by the root of the mean square along the last axes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GridSample and AffineGrid, DeformConv, RoiAlign and MaxRoiPool: values at places that are computed.
 #include "window.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sequences of tensors. Their lengths are known while importing, so a sequence is a list of values here, and no value of the graph: what
 // cuts a tensor into one, and what joins one, become slices and concatenations.
 #include "node_import.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that move or rename elements: reshapes, transposes, slices, concatenation, padding.
 #include "moving_slices.hpp"
 #include "node_import.hpp"

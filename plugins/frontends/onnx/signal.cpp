@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DFT, STFT, MelWeightMatrix, and Det.
 #include "node_import.hpp"
 

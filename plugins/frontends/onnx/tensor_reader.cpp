@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decoding of TensorProto (onnx.proto, message TensorProto: which field holds the elements of which type).
 #include "tensor_reader.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TensorProto as a tensor: from the model file, or from files of external data beside it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ONNX's operators of training: Gradient, and the updates Adagrad, Adam and Momentum, of several tensors at once. T, the number of
 // the step, and R, the learning rate, are inputs.
 #include "node_import.hpp"

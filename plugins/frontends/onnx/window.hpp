@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The attributes that ONNX gives to everything with a sliding window: kernel_shape, strides, dilations, pads, auto_pad.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Types and attributes. What is unknown is kept as text, so that only operators that need it are refused.
 #include "attribute_reader.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The byte level of MLIR's bytecode.
 #include "bytecode.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tables of a file, and its operations.
 //
 // Values have no names: the arguments of a region's block and the results of its operations are numbered in their order. A region sees the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable StableHLO files: MLIR's bytecode with operations of VHLO.
 #pragma once
 

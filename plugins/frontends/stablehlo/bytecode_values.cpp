@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Codes and fields are those that the documents of MLIR's bytecode and of VHLO list.
 #include "bytecode_values.hpp"
 

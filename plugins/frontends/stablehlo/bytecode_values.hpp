@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Types and attributes of the versioned dialect (VHLO) that portable files are written in, as numbers in a file's tables.
 #pragma once
 

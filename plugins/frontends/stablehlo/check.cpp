@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A walk over all operations that a function can reach.
 #include "check.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls, branches and loops.
 #include "op_call.hpp"
 #include "regions.hpp"

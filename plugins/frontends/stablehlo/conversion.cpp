@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Constants, element types, and the parts of complex numbers.
 #include "dense.hpp"
 #include "op_call.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // convolution, with any order of axes, and Fourier transforms.
 #include "op_call.hpp"
 #include "regions.hpp"

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading elements. Their number is checked against the type before memory is allocated.
 #include "dense.hpp"
 
 #include "lexer.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/tensor/formats/visit.hpp>
 #include <buda/tensor/tensor.hpp>
-#include <buda/tensor/visit.hpp>
 
 #include <bit>
 #include <cmath>

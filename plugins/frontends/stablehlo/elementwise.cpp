@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operations on each element. Booleans add as "or" and multiply as "and"; complex numbers are computed with in their parts.
 #include "formulas.hpp"
 #include "op_call.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Textbook formulas, in forms that keep their digits. Parts that make nodes are computed one after the other, so that the order of nodes
 // is the same with every compiler.
 #include "formulas.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions as formulas of elementwise nodes, which several operations are made of.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The walk over the operations of a function.
 //
 // Functions are inlined and regions are computed where they stand, so every value has one meaning at a time and a table by its id is
@@ -13,7 +14,7 @@
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
 #include <buda/frontend/builder_errors.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/value.hpp>
 
 #include <set>
 

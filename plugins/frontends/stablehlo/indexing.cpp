@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // gather and scatter: slices whose places are computed.
 //
 // Both are done on the flat tensor: the place of each element is the start of its slice, counted in strides, plus its place inside the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names are those that Jax gives to arguments and results (jax.arg_info, jax.result_info), else the name of the argument, and "result".
 #include "inputs.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The inputs of a model: their names and sizes, and values that the user fixed.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tokens, and texts between brackets.
 #include "lexer.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is asked of a module whichever form it was read from.
 #include "module.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A module of MLIR as both readers (text and bytecode) give it: operations with operands, attributes and regions.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Batch normalisation.
 #include "formulas.hpp"
 #include "op_call.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Access to one operation.
 #include "op_call.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the importer of an operation works with: its operands, attributes and regions, and the graph being built.
 //
 //   Result<void> import_transpose(OpCall& n) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The frontend `stablehlo`: modules of StableHLO (docs/formats/stablehlo.md says what is read).
 #include "bytecode_reader.hpp"
 #include "graph_import.hpp"
@@ -5,7 +6,7 @@
 #include "text_reader.hpp"
 
 #include <buda/base/text.hpp>
-#include <buda/graph/refer.hpp>
+#include <buda/graph/file/refer.hpp>
 #include <buda/plugin/frontend.hpp>
 #include <buda/plugin/plugin.hpp>
 

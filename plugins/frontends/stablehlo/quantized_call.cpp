@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules of operations on quantised tensors. In an operation that is computed, the types of results and of regions are those of the integers
 // or of the numbers, so that importers see no quantised types.
 #include "quantized_call.hpp"

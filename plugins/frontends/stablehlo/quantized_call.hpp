@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operations on quantised tensors: by their integers, or by the numbers that these stand for.
 #pragma once
 

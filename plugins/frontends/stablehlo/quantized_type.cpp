@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parser of quantised element types, with the constraints of the specification.
 #include "quantized_type.hpp"
 

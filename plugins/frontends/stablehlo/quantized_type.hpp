@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantised element types: !quant.uniform<i8<-128:127>:f32:1, {0.1:-30, 0.5}>.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // reduce: along whole axes, with any associative body.
 #include "op_call.hpp"
 #include "regions.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the body of a reduction does, and applying it to whole tensors.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operations that give elements other places or another shape.
 #include "op_call.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The short names of attributes, by operation, and attributes that are written without a name.
 #include "short_forms.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What operations in their short form leave out: the names of attributes.
 #pragma once
 

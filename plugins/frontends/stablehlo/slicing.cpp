@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parts of tensors, with borders that are known or computed at run time.
 #include "op_call.hpp"
 #include "regions.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sort with any comparison, and top_k.
 #include "op_call.hpp"
 #include "regions.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions of CHLO. Those that ours have no op for are computed in fp64, as series and continued steps that are exact to fp32.
 #include "formulas.hpp"
 #include "op_call.hpp"

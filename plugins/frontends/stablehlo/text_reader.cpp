@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parser of MLIR text.
 //
 // Operands have no types in most short forms, and need none: they have those of the values. The types that an operation states for its

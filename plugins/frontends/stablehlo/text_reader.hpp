@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MLIR text: a module with functions, in the generic form of any operation or the short form of those of StableHLO and CHLO.
 #pragma once
 

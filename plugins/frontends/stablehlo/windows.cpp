@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // reduce_window and select_and_scatter: reductions over sliding windows.
 //
 // Any body: slices of the padded tensor, one for each place in the window, are combined. Maxima and sums over windows

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cells of recurrent networks that TensorFlow has as single operators, step by step: all of an LSTM's results at each step may be used.
 #include "node_import.hpp"
 

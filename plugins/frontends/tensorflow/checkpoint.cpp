@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TensorFlow's "tensor bundle": a table of BundleEntryProto by name, and under the empty name a header.
 #include "checkpoint.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The values of variables beside a SavedModel: an index, and files ("shards") with the elements.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Walking over the messages that may hold tensors, by protobuf's wire format.
 //
 // A message is copied field by field; where a field leads to a tensor, what is inside is copied in the same way, and its length is written

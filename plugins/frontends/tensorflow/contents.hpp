@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The elements of large tensors, left where they are in the file.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Control flow, calls of functions, and nodes that only hand on.
 //
 // A chip runs one program, so how often a body runs must be known; what runs becomes part of the graph.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions and pools. Kernels are [rows, columns, inputs, outputs]; images have the order that the node names.
 #include "fused.hpp"
 #include "node_import.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators on each element: arithmetic, functions, comparisons, selection, conversion.
 //
 // What was computed with channels first is used so: the elements are the same ones.

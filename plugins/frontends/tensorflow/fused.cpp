@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nodes that TensorFlow's optimiser makes of several, as graphs of Grappler and of TensorFlow.js have them: a product or normalisation and
 // what follows it.
 #include "fused.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What follows a product or a normalisation within one node of TensorFlow's optimiser (Grappler).
 #pragma once
 

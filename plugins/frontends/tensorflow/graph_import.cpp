@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The walk over the nodes on which the outputs depend.
 //
 // Nodes stand in any order, and many of a file serve training or saving only, so each is imported when its value is asked for, behind what

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The inputs of a model: their types and sizes, and values that the user fixed.
 //
 // A graph leaves the size of a batch open, older ones every size: --dim INPUT.AXIS=N gives one, --input-shape all.

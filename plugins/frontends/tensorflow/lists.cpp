@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists of tensors, in which loops keep what they read and write for each step: TensorList, and TensorArray of TensorFlow 1.
 //
 // A list is a value of its own while importing: each operator gives a new one, and no node of the graph. A TensorArray's changes follow its

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loops of control flow v1: nodes that point back to earlier ones.
 //
 // A loop has a frame's name. Each of its states comes in through Enter; Merge takes it, or what NextIteration brings back; LoopCond decides

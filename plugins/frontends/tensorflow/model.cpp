@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading of GraphDef and SavedModel, and the choice of a graph and of what it takes and gives.
 #include "model.hpp"
 

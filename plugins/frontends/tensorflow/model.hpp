@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A TensorFlow model on its way to becoming a graph: what was read from its file, and what it takes and gives.
 #pragma once
 

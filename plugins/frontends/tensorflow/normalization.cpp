@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Softmax, and normalisation of channels.
 #include "node_import.hpp"
 

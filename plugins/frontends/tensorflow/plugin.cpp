@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // The frontend `tensorflow`: GraphDef and SavedModel (docs/formats/tensorflow.md says what is read).
 #include "graph_import.hpp"
 #include "model.hpp"
 #include "op_table.hpp"
 
 #include <buda/base/text.hpp>
-#include <buda/graph/refer.hpp>
+#include <buda/graph/file/refer.hpp>
 #include <buda/plugin/frontend.hpp>
 #include <buda/plugin/plugin.hpp>
 #include <buda/tensor/tensor.hpp>

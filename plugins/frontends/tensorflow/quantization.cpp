@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rounding to the numbers that quantised ones stand for, as models have it that were trained for it.
 #include "node_import.hpp"
 

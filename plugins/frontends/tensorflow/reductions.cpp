@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reductions along axes.
 #include "node_import.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Images of other sizes; they have channels last.
 #include "node_import.hpp"
 

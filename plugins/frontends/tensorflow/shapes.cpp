@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that only give elements other places: shapes, orders of axes, joining and splitting.
 #include "node_import.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table's file: blocks of entries, an index block with the place of each, and a footer with the place of the index
 // (LevelDB documentation, "Table format"). Each block is followed by a byte for its compression and a checksum over both.
 #include "table.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sorted tables of keys and values, the files that LevelDB keeps its data in and TensorFlow the index of a checkpoint.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elements stand in one block of bytes, or one by one in the list of their type, of which the last one counts for all that follow.
 #include "tensors.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors and element types as TensorFlow stores them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which entry of the checkpoint a variable has: a model holds the nodes that load its checkpoint: RestoreV2 takes a list of keys, and an
 // assignment gives each of its results to a variable. TensorFlow 1 has them in the graph, TensorFlow 2 in a function that is called with
 // all variables.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What must hold before a model is turned into a graph: operators that are read, values that are computed before their users, subgraphs
 // that do not call themselves.
 #include "model.hpp"

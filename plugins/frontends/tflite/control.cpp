@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Control flow, and variables that operators name.
 //
 // A chip runs one program, so how often a body runs must be known; what runs becomes part of the graph.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions. The file has images with channels last and kernels as [outputs, rows, columns, inputs]; ours have channels first.
 #include "hybrid.hpp"
 #include "node_import.hpp"

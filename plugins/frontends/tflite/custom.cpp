@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Custom operators of MediaPipe's models: a transposed convolution with a bias, and pools that keep where their maxima were, with what puts
 // them back. Their options are structures of 32-bit integers.
 #include "node_import.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Factors in fixed point.
 #include "fixed_point.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Factors as integers with a shift, as TensorFlow Lite's reference kernels have them.
 #pragma once
 

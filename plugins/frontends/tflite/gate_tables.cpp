@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Interpolated sigmoid and tanh.
 #include "gate_tables.hpp"
 

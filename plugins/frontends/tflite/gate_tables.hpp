@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions of gates in 16-bit integers, as TensorFlow Lite's reference kernels compute them: by interpolation between 256 knots. As
 // the argument has 16 bits, a table of all its values gives every bit.
 #pragma once

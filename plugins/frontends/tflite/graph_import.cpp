@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The walk over the operators of the main subgraph and, where they call others, of these.
 //
 // Operators stand in an order in which producers come first (check.cpp), so one pass is enough, and types are known as the graph grows.
@@ -7,7 +8,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/frontend/builder_errors.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/value.hpp>
 
 namespace buda::tflite_frontend {
 namespace {

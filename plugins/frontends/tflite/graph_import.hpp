@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a checked model to a graph.
 #pragma once
 

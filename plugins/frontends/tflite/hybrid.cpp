@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products of real numbers with weights of 8-bit integers.
 //
 // Single bits depend on what the reference computes in fp32 and what in fp64, and on the order of its products: that is followed here.

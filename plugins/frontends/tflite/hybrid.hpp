@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products of real numbers with weights of 8-bit integers (dynamic range quantisation), with the rounding of TensorFlow Lite's reference
 // kernels: the numbers are rounded to 8 bits for each run, and the products are summed in integers.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elements by their places, and places of elements.
 #include "node_import.hpp"
 

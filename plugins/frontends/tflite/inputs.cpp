@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The inputs of a model: their sizes, and values that the user fixed.
 //
 // The format marks a size as open and stores one all the same (usually 1), with which its interpreter runs unless it is told another; so

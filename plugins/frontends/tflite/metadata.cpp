@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Metadata: named buffers in which converters and compilers leave each other notes, such as the oldest interpreter that runs the file.
 // Nothing here depends on them, so that no metadata makes a file unreadable.
 #include "model.hpp"

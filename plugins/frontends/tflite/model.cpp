@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading of TensorFlow Lite files.
 //
 // FlatBuffers are read in place: the verifier walks over the whole structure once, and what it accepts can be read without further care for

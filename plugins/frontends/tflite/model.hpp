@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A TensorFlow Lite model on its way to becoming a graph: what was read from the file, and checked.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pools over the rows and columns of images.
 #include "node_import.hpp"
 #include "quantized.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantised operators computed in integers.
 //
 // The reference multiplies sums of products with a factor that is a 31-bit integer and a shift, and rounds twice (op requantize). Which

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantised operators computed in integers, with the rounding of TensorFlow Lite's reference kernels.
 #pragma once
 

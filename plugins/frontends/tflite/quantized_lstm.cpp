@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An LSTM in integers, with the rounding of TensorFlow Lite's reference kernels for microcontrollers.
 //
 // Each gate has two products, one with the inputs and one with the hidden state. Each is scaled to numbers of 16 bits with 12 behind the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recurrent networks: LSTM and plain ones, with the state that they leave for the next run.
 #include "recurrent.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Long short-term memories of the format: their inputs, and the two ways of computing them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which subgraph is the model, and what its inputs and outputs are called.
 //
 // Tensors have the names of the converter ("serving_default_input_1:0"), the signature those of the model that was converted ("input_1"),

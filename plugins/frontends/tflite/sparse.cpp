@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A sparse tensor is a tree: each level goes along one axis, or along one axis of the blocks into which others are cut. A dense level has
 // all its indices below every node of the one before, a sparse one those that it lists. The leaves are the stored elements.
 #include "sparse.hpp"

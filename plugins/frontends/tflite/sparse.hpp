@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Constants of which the file stores some elements; the others are zeros.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SVDF: a layer over time as a product of two thin matrices. Each filter makes one number of each input; these numbers of the last runs are
 // its memory, and the weights in time sum them. `rank` filters add up to one result.
 #include "quantized.hpp"

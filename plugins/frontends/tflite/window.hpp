@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sliding windows over the rows and columns of images, as options of operators describe them.
 #pragma once
 

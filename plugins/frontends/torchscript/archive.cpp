@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Members of an archive.
 #include "archive.hpp"
 
 #include <buda/base/text.hpp>
 #include <buda/io/file_system.hpp>
-#include <buda/tensor/zip.hpp>
+#include <buda/tensor/files/zip.hpp>
 
 namespace buda::torchscript {
 namespace {

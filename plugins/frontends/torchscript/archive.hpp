@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A TorchScript archive: the zip file that torch.jit.save writes.
 #pragma once
 

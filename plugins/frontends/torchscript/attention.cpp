@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attention as one operator: softmax(q k^T / sqrt(width) + mask) v, and PyTorch's fused forms of its transformer layers.
 #include "call.hpp"
 #include "promotion.hpp"

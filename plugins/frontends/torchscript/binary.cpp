@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arithmetic, comparisons and choices of two or three operands, which broadcast.
 #include "call.hpp"
 #include "promotion.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Access to one call.
 #include "call.hpp"
 

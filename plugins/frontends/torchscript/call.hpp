@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the importer of an operator works with: one call in the program, its arguments, and the graph being built.
 //
 //   Result<Value> import_tanh(Call& n) { return n.tensor(n.result().tanh(n.ref("self"))); }

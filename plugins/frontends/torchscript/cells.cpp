@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One step of recurrent layers, as `nn.LSTMCell`, `nn.GRUCell` and `nn.RNNCell` call it: products of input and state, and what becomes of
 // them.
 #include "call.hpp"

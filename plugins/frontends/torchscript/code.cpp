@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All code of an archive.
 #include "code.hpp"
 

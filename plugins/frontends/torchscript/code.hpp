@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs of TorchScript, which archives hold as text in a part of Python, as trees.
 #pragma once
 

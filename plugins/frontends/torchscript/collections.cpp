@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators on lists, dictionaries and texts.
 #include "call.hpp"
 #include "known_ops.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Complex numbers: a tensor of them is a pair of tensors while the program is evaluated, and operators on it are operators on both. They
 // come from buffers of the model, from torch.complex, torch.polar and torch.view_as_complex, and from Fourier transforms (spectral.cpp).
 #include "evaluator.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions and transposed ones, of one to three axes, with or without an axis of samples.
 #include "call.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // torchvision's deformable convolution (Dai and others, 2017; with a mask Zhu and others, 2019): each element of the kernel reads the image
 // at a place of its own, which is moved by an input.
 #include "call.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Diagonals of matrices, and matrices turned by right angles.
 #include "call.hpp"
 #include "promotion.hpp"

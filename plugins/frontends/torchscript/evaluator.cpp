@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Statements, and calls of functions.
 #include "evaluator.hpp"
 

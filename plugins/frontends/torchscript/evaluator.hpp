@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Running a program with tensors that are values of a graph.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Expressions, and calls of operators.
 #include "evaluator.hpp"
 #include "known_ops.hpp"

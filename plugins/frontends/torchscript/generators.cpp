@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors of numbers that the program gives: they are known, and become constants where they are used.
 #include "call.hpp"
 #include "load.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the model's method, and makes its results the outputs of the graph.
 #include "graph_import.hpp"
 

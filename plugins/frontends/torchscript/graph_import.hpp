@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From an archive to a graph.
 #pragma once
 

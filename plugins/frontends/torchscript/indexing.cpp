@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elements by their places: lists of places, masks that are known, embeddings.
 #include "call.hpp"
 #include "promotion.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inputs, by the types that the code states for them.
 #include "inputs.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arithmetic on numbers, and what is asked of values of any kind.
 #include "known_ops.hpp"
 

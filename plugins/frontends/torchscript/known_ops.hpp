@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators on what is known while a program is evaluated: numbers, texts, lists, dictionaries.
 #pragma once
 

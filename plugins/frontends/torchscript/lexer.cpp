@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Splitting a text into words.
 #include "lexer.hpp"
 

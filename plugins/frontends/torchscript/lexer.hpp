@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Words of a program's text. Indentation becomes tokens of its own, as in Python.
 #pragma once
 

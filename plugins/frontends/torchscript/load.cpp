@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From pickles to values.
 #include "load.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an archive's pickles hold, as values of a program.
 #pragma once
 

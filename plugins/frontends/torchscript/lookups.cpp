@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers found by comparing and ordering: buckets, medians, distances; embeddings in bags; weights by length and direction.
 #include "call.hpp"
 #include "promotion.hpp"

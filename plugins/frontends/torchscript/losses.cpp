@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Losses and distances: how far a result is from what it should be.
 #include "call.hpp"
 #include "promotion.hpp"

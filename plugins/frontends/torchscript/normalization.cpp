@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Normalisations, and softmax.
 #include "call.hpp"
 #include "promotion.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The families of operators, put together.
 #include "op_table.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A parser by recursive descent, of what PyTorch's printer of programs writes: classes with fields and methods, functions, assignments
 // (also to several names), branches, loops, and expressions.
 #include "parser.hpp"

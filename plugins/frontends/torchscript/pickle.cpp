@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A machine with a stack, as the format describes it: each opcode pushes a value or combines those on top.
 #include "pickle.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The part of Python's pickle format that TorchScript archives use, as a value. Nothing is ever executed: only the names that TorchScript
 // writes are known, and all others are refused.
 #pragma once

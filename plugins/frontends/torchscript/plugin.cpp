@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // The frontend `torchscript`: archives of torch.jit.save (docs/formats/torchscript.md says what is read).
 #include "archive.hpp"
 #include "graph_import.hpp"
 #include "op_table.hpp"
 
 #include <buda/base/text.hpp>
-#include <buda/graph/refer.hpp>
+#include <buda/graph/file/refer.hpp>
 #include <buda/plugin/frontend.hpp>
 #include <buda/plugin/plugin.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pools: over windows, and to a given size.
 #include "call.hpp"
 

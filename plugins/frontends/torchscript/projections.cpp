@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LSTM layers with projections: each state that a step gives is a product of what it would give without them.
 #include "projections.hpp"
 

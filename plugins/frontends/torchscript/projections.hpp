@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LSTM layers with projections (proj_size of nn.LSTM).
 #pragma once
 

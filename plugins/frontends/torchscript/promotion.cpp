@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PyTorch's rules for element types.
 #include "promotion.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Element types of results, as PyTorch derives them from those of operands.
 #pragma once
 

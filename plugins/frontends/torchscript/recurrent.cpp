@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LSTM, GRU and plain recurrent layers, one op of ours for each layer.
 //
 // PyTorch has weights of each direction by themselves, with gates in another order than our ops, which have ONNX's: they are put together

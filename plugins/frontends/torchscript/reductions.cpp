@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reductions over axes, and the largest elements.
 #include "call.hpp"
 #include "load.hpp"

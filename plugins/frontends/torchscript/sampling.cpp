@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Places in images: affine grids, regions of torchvision, sums of overlapping windows.
 #include "call.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is asked of tensors, conversions, and operators that put tensors together from others.
 #include "call.hpp"
 #include "load.hpp"

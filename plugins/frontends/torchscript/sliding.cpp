@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Windows that slide along axes, as values of their own: what they show is gathered.
 #include "call.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fourier transforms, as products with known matrices and convolutions with known kernels: they stay on the chip. Complex results are pairs
 // (complex.cpp).
 #include "call.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of each element.
 #include "call.hpp"
 #include "promotion.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The values of a program while it is evaluated: tensors are values of the graph, all else is known.
 #pragma once
 

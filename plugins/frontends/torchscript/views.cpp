@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators whose result shares the elements of their argument: other shapes and orders of axes, and parts.
 #include "call.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The policy `one_row`: every op in one row of cores, as wide as possible. Small, but real: a start for policies of your own, next to
 // docs/plugins/policy.md.
 #include <buda/base/text.hpp>

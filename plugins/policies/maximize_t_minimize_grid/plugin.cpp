@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The policy `maximize_t_minimize_grid`: results pass through the grid in as many parts as possible, on small grids. It puts streaming to
 // the test; nobody would choose it for speed.
 #include <buda/plugin/plugin.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The policy `minimize_grid`: every op on as few cores as it can stand on, even if that takes an epoch more. It compiles what can be
 // compiled at all, in few epochs; it does not look at speed beyond taking the largest steps of the inner dimension and keeping parameters
 // in L1.

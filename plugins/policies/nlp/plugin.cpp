@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The policy `nlp`, after PyBuda's default for transformers: all ops take about the same time, with their weights in L1.
 //
 // A target is worked out first, from the dense matmuls with weights: the fastest that each is on about one row of cores for every six rows

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The policy `random`: every op gets one of its legal models, drawn by the seed (--seed). It tries what no other policy would choose, and
 // so finds mistakes in the stages behind the balancer.
 #include <buda/base/rng.hpp>

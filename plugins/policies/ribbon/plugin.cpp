@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The policy `ribbon`, and `cnn`, the name of its predecessor in PyBuda.
 #include "ribbon.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Epochs of ops with the same rows of cores, tried for every number of rows.
 #include "ribbon.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The policy `ribbon`, after PyBuda's default for convolutional networks: the ops of an epoch have the same number of rows of cores, so
 // that data pass from op to op along rows.
 #pragma once

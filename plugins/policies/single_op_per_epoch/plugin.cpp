@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The policy `single_op_per_epoch`: every op alone in an epoch, on as many cores as it and its readers can use. What a run measures for an
 // epoch then belongs to one op.
 #include <buda/plugin/plugin.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cuts from the first to the last, since epochs stand on those before them.
 #include "epoch_boundary_moves.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where neighbouring epochs of a plan could meet instead.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The shortest way through the cuts of all plans.
 #include "epoch_pool.hpp"
 

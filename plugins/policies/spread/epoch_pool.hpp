@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Epochs of many plans, put together anew.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Passes through the epochs of a choice.
 #include "epoch_search.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Other placements of single epochs of a choice, those first that take most of the time.
 #pragma once
 

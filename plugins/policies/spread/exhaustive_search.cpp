@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Branch and bound: all choices whose ops and buffers alone are faster than a known plan, and then their estimates, the most promising
 // first.
 #include "exhaustive_search.hpp"

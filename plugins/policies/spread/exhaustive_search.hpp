@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All plans of a small problem.
 #pragma once
 

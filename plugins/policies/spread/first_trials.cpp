@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plans, from relaxed epochs to placed ops.
 #include "first_trials.hpp"
 

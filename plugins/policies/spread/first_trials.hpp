@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plans of epochs, placed: what the search for better ones starts with.
 #pragma once
 

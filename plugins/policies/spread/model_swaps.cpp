@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rounds of single exchanges.
 #include "model_swaps.hpp"
 

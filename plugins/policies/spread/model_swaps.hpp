@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Other models of single ops of an epoch in the places that they have.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The policy `spread`: every epoch's work is spread over the chip so that its ops take about the same time.
 #include "spread.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A search for a plan, from first placements to improved ones.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Searches beside each other, and the best of what they find.
 #include "spread.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Placement for throughput: each epoch's work is spread over the chip so that its ops take about the same time.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Choices compared by what the report would say of them.
 #pragma once
 

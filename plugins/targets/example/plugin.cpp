@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The target `dry_run`: goes through a model's programs, says which epochs they execute and what moves through the queues, and computes
 // nothing; outputs are zeros. Small, but real: a start for targets of your own, next to docs/plugins/target.md.
 #include <buda/base/text.hpp>

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // Target `golden`: executes a netlist on the host, with the number formats of the device.
 #include <buda/functional/device.hpp>
-#include <buda/kernels/package_ops.hpp>
+#include <buda/kernels/text/package_ops.hpp>
 #include <buda/plugin/plugin.hpp>
 #include <buda/plugin/target.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Target `grid`: executes the stream programs of a model tile by tile, in time, and says what limits each epoch.
 #include <buda/base/text.hpp>
 #include <buda/plugin/plugin.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a chip leaves undefined, by class, and whether it ends the run.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The configuration of a core's coprocessor: words that all threads share, and halfwords of each thread.
 //
 // There are two banks of 188 words; a thread says which one it uses (its halfword 0). Words from 152 on are shared by both banks.

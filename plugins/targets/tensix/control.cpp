@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The units that compute nothing: synchronisation, configuration, general-purpose registers, and address counters.
 //
 // Source: tt-isa-documentation, WormholeB0: STALLWAIT, SEMINIT, SEMPOST, SEMGET, SEMWAIT, SETC16, WRCFG, RDCFG, RMWCIB, SETDMAREG,

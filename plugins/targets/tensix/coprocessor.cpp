@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Threads in turn, and who executes what.
 #include "coprocessor.hpp"
 

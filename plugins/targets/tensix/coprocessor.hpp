@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The coprocessor of a core: three threads that hand instructions to shared units.
 //
 // Each instruction takes effect as a whole, when its thread comes to it and what it needs is there; `time` says when it begins and ends.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the processors of a core reach, and how its threads take turns.
 #include "core.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One core: L1, the processors of the three compute threads, the coprocessor, and the registers through which kernels see streams.
 //
 // Of a stream a kernel sees two counters: how many messages have arrived, and how many are taken (of an output: how many tiles are

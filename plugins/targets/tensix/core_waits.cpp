@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the threads of a core wait for, when none of them goes on.
 #include "core.hpp"
 #include "fields.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is known of an instruction's word, worked out once: kernels push the same words again and again.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the rows of the destination register hold: nothing, zeros, or numbers of a form, of 16 or of 32 bits.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Words in the order of their bits in the register.
 #include "dest_image.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the destination register holds, as a chip's debugger reads it: 1024 rows of 16 words of 16 bits, low byte first.
 //
 // A word has sign, mantissa and exponent in this order. A number of 32 bits takes a row and the one 8 rows behind it: the first has its

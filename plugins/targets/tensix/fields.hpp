@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fields of pushed instructions, by their names in the table of instructions.
 #pragma once
 

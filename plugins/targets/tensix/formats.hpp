@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Formats of numbers in L1, as the hardware numbers them.
 #pragma once
 

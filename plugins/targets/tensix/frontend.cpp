@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Expanding words of the queue.
 #include "frontend.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is between a processor that pushes instructions and the units that execute them: a queue, the expander of macro operations (MOP),
 // and the replay buffer. One for each thread.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is the same for all instructions of an opcode, as far as time is concerned.
 #pragma once
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Zeros in the shapes that the op's edges deliver.
 #include "kernel_cycles.hpp"
 
 #include <buda/base/text.hpp>
-#include <buda/kernels/op_run.hpp>
+#include <buda/kernels/run/op_run.hpp>
 
 #include <algorithm>
 #include <cstdint>

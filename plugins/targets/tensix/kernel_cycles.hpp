@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long kernels take, from their own instructions: each is executed once, for one input of zeros, on the first core of its op.
 //
 // Tiles are there and are taken as soon as a kernel has room for them, so that what it waits for is the other's, not the op's. Other
@@ -9,7 +10,7 @@
 #include <buda/arith/graph_plan.hpp>
 #include <buda/device/descriptor.hpp>
 #include <buda/diag/result.hpp>
-#include <buda/kernels/kernel_set.hpp>
+#include <buda/kernels/text/kernel_set.hpp>
 #include <buda/perf/summary.hpp>
 
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who may access which part of L1, in units of 16 bytes.
 #pragma once
 

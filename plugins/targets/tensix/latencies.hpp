@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How many cycles things take: the one place for figures of time.
 //
 // Source: tt-isa-documentation, WormholeB0: BabyRISCV, MatrixUnit, VectorUnit, ScalarUnit, ConfigurationUnit, SyncUnit, UNPACR, PACR, L1.

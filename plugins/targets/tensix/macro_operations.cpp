@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The two loops.
 #include "macro_operations.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Macro operations (MOP): one of two loops whose instructions were stored in nine words beside the queue.
 //
 // Template 0: for each of up to 128 bits of a mask, from the lowest on, instructions A0 (A1 A2 A3) (B), or, where the bit is set, others

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The matrix unit: products, elementwise operations, moves, and the counters that say on which rows they work.
 //
 // Source: tt-isa-documentation, WormholeB0: MVMUL, ELWADD, ELWSUB, ELWMUL, MOVA2D, ZEROACC, SETRWC, INCRWC, ApplyAddrMod; the arithmetic is

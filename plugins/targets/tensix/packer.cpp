@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The four packers: from the destination register into L1.
 //
 // Each reads consecutive numbers from its own first row on, converts them, and writes them where its block of configuration says: first the

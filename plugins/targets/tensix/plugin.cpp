@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Target `tensix`: executes compiled kernels instruction by instruction.
 #include "debug/growing_file.hpp"
 #include "debug/named_places.hpp"
@@ -6,10 +7,10 @@
 
 #include <buda/base/text.hpp>
 #include <buda/functional/device.hpp>
-#include <buda/kernels/target_kernels.hpp>
+#include <buda/kernels/compile/target_kernels.hpp>
 #include <buda/plugin/plugin.hpp>
 #include <buda/plugin/target.hpp>
-#include <buda/runtime/forwarding_device.hpp>
+#include <buda/runtime/device/forwarding_device.hpp>
 #include <buda/timed/device.hpp>
 
 #include <atomic>

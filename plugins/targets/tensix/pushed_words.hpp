@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The queue between a processor that pushes instructions and what expands them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The coprocessor's source and destination registers, in the words of buda/numerics/registers.hpp.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Turns and memory.
 #include "simulated_core.hpp"
 
@@ -5,8 +6,8 @@
 #include "dest_image.hpp"
 
 #include <buda/base/text.hpp>
-#include <buda/kernels/elf.hpp>
-#include <buda/kernels/source_lines.hpp>
+#include <buda/kernels/lines/source_lines.hpp>
+#include <buda/kernels/programs/elf.hpp>
 
 #include <algorithm>
 #include <cstring>

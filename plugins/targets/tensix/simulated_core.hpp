@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A simulated core, as those who run ops see it.
 #pragma once
 
@@ -5,7 +6,7 @@
 #include "debug/settings.hpp"
 
 #include <buda/device/descriptor.hpp>
-#include <buda/kernels/op_run.hpp>
+#include <buda/kernels/run/op_run.hpp>
 
 #include <atomic>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is waited for, and bytes from L1.
 #include "timing.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When instructions of the coprocessor begin and end.
 //
 // Every resource carries the cycle from which it is free or its content can be used; an instruction begins at the latest of those it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whose turn it is: of those that run side by side, each with its own time, the earliest.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The two unpackers: from L1 into source registers, or, the first of them, into the destination register.
 //
 // An unpacker reads consecutive datums of a tile and writes consecutive numbers of a register. The tile's descriptor gives its format and

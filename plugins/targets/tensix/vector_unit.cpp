@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The vector unit: on the destination register, 32 numbers at a time.
 //
 // A load or store means four rows, of which it takes the even or the odd columns: lane 8 r + k is row r, column 2 k (and one more where bit

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory that the system gives as zeros, page by page when each is first used: a core's L1, of which most ops use little. An allocator
 // would have to clear all of it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A child process and the pipe to it: a byte that says what follows, the bytes of the destination register as a number of 8 bytes and then
 // themselves, and the tiles or why there are none, to the end.
 #include "child.hpp"

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // Work in a process of its own: the vendor's library can be used once per process, and ends the process on errors.
 #pragma once
 
-#include <buda/kernels/op_run.hpp>
+#include <buda/kernels/run/op_run.hpp>
 
 #include <functional>
 #include <string>

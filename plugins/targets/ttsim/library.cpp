@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loading the library, and its windows.
 #include "library.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tenstorrent's simulator, where the user has it: a shared library that looks like a PCI device.
 //
 // Its functions are those of its documented interface; what is reached through them, as on the device: BAR 0, in which windows of 16 MiB

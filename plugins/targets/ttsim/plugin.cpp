@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // Target `ttsim`: runs the kernels of a netlist on the cores of Tenstorrent's simulator, which the user has to have.
 #include "run_op.hpp"
 
 #include <buda/base/text.hpp>
 #include <buda/functional/device.hpp>
 #include <buda/io/host.hpp>
-#include <buda/kernels/target_kernels.hpp>
+#include <buda/kernels/compile/target_kernels.hpp>
 #include <buda/plugin/plugin.hpp>
 #include <buda/plugin/target.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cores one after the other: a process that starts others has no other threads.
 #include "run_op.hpp"
 

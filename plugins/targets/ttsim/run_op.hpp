@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // An op on the vendor's simulator.
 #pragma once
 
-#include <buda/kernels/op_run.hpp>
+#include <buda/kernels/run/op_run.hpp>
 
 #include <functional>
 #include <string>

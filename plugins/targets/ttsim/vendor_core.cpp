@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory, registers and the beginning of a core.
 //
 // The compute threads begin where configuration words 158 to 160 say if word 161 lets them; only processors of the core write

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // A core of the vendor's simulator, as those who run ops see it.
 #pragma once
 
 #include "library.hpp"
 
-#include <buda/kernels/op_run.hpp>
+#include <buda/kernels/run/op_run.hpp>
 
 #include <string>
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Compiles the digits perceptron and the convolutional model for a Wormhole n150, runs all held-out images on the golden target, shows what they did,
 # and how fast the chip would be.
 #   demo.sh BUILD_DIR [DEVICE]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shows what the digits model made of the held-out images: its accuracy, and some of the images with their predictions.
 //
 //   digits-show IMAGES.npz LABELS.npz OUTPUTS.npz [COUNT]

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Train the digits models, a perceptron and a convolutional one, and write everything the example needs.
 
     train.py [OUT_DIR]        default: the folder of this script

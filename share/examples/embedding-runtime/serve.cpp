@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs an image while its inputs arrive: serve PREFIX TARGET IMAGE INPUTS OUTPUTS, with OpenBuda installed in PREFIX.
 #include <buda/plugin/loader.hpp>
 #include <buda/plugin/target.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compiles a model and runs it, all in one process: embed PREFIX MODEL INPUTS IMAGE, with OpenBuda installed in PREFIX.
 #include <buda/compiler/compile.hpp>
 #include <buda/device/load.hpp>

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Export a small model of the kind of GPT-2, with caches of keys and values, and the tokens that PyTorch generates with it.
 
     export.py OUT_DIR [--cache static|concat] [--layout joined|heads] [--prompt 8] [--tokens 64] [--length 96] [--seed 0]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Generates tokens: generate PREFIX IMAGE COUNT TOKEN..., with OpenBuda installed in PREFIX. The image holds a model `decode`, which takes
 // one token, and perhaps a model `prefill`, which takes several (export.py; tti-merge makes one image of both).
 #include <buda/plugin/loader.hpp>

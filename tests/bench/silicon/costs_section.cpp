@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writing rows, one to a line.
 #include "costs_section.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sizes on a logarithmic scale, errors in per cent.
 #include "drawing.hpp"
 

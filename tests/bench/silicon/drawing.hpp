@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An SVG of predictions: panels with a point per measurement, its size against its error.
 #pragma once
 

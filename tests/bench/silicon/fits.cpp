@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parameters of each kind of row, where their fits begin, and how their shape is chosen.
 #include "fits.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of a device's costs, fitted to measurements.
 #pragma once
 

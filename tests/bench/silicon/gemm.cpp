@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blockings of a product on 8x8 cores, each as long as its kernels, its reads and its multicasts take, whichever is longest.
 #include "gemm.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matrix products of tt-metal on an n150: how well they use 64 cores, by size, format and fidelity.
 #pragma once
 

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // A netlist, its kernel and a core for each measurement.
 #include "kernel_times.hpp"
 
 #include "through_sim.hpp"
 
 #include <buda/base/text.hpp>
-#include <buda/kernels/target_kernels.hpp>
+#include <buda/kernels/compile/target_kernels.hpp>
 #include <tensix/kernel_cycles.hpp>
 
 #include <algorithm>

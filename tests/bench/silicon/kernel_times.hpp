@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cycles of this project's kernels on target tensix beside those of the kernels that were measured on silicon: other programs for the
 // same ops, so that what should agree is which op takes longer.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Levenberg-Marquardt with numeric derivatives, bounds at zero and the loss 2 * (sqrt(1 + (r / scale)^2) - 1), whose weights are renewed in each step.
 #include "least_squares.hpp"
 

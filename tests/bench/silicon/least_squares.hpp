@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parameters that are not negative, fitted to measurements so that relative errors become small.
 #pragma once
 

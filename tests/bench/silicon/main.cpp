@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Predicted times against measurements of silicon (docs/conformance/silicon.md); `silicon --help` lists the commands.
 #include "costs_section.hpp"
 #include "drawing.hpp"

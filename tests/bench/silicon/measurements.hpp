@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measurements of single ops on one core of a chip: folders of CSV files, as TT-Buda's op model has them.
 //
 // A folder has `ops/<arch>/<op>[-variant]-op-performance.csv`, a line for each measurement: formats and fidelity, blocking, and either

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sections performance-check, and the summaries of runs beside them.
 #include "netlist_rates.hpp"
 
@@ -5,8 +6,8 @@
 
 #include <buda/base/text.hpp>
 #include <buda/cost/kernel_cycles.hpp>
-#include <buda/runtime/bare_netlist.hpp>
-#include <buda/runtime/stimulus.hpp>
+#include <buda/runtime/programs/bare_netlist.hpp>
+#include <buda/runtime/session/stimulus.hpp>
 #include <buda/runtime/streams.hpp>
 
 #include <algorithm>

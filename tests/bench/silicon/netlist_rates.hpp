@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Netlists whose section performance-check says what TT-Buda's own tests expected of silicon, executed by target grid.
 #pragma once
 
@@ -5,8 +6,8 @@
 #include <buda/diag/result.hpp>
 #include <buda/io/host.hpp>
 #include <buda/netlist/model/netlist.hpp>
-#include <buda/runtime/netlist_run.hpp>
 #include <buda/runtime/program.hpp>
+#include <buda/runtime/session/netlist_run.hpp>
 
 #include <string>
 #include <vector>

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // A closed loop: processors issue, the fabric answers.
 #include "noc_traces.hpp"
 
 #include <buda/base/text.hpp>
 #include <buda/io/json.hpp>
-#include <buda/sim/event_queue.hpp>
+#include <buda/sim/time/event_queue.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Traces of Wormhole's networks (tt-npe's noc_trace_json), replayed on the fabric of the simulator.
 //
 // Of a trace the program of each processor is taken: when its kernel starts, which reads it issues, where it waits for all of them. What

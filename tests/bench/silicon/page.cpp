@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Markdown and SVG of predictions beside measurements.
 #include "page.hpp"
 

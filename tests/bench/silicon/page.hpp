@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page of docs/conformance about costs, and its drawing.
 #pragma once
 

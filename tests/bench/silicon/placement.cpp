@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cores that read or write without end, each with several requests under way.
 #include "placement.hpp"
 
 #include <buda/base/rng.hpp>
 #include <buda/base/text.hpp>
 #include <buda/pipes/noc/routes.hpp>
-#include <buda/sim/event_queue.hpp>
+#include <buda/sim/time/event_queue.hpp>
 
 #include <algorithm>
 #include <cstdio>

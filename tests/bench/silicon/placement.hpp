@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bandwidth of DRAM with twelve cores, one for each half of Wormhole's channels, by where the cores are.
 #pragma once
 

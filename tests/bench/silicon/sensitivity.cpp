@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One parameter at a time.
 #include "sensitivity.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What predictions become when a figure that nobody has measured is a quarter smaller or larger.
 #pragma once
 

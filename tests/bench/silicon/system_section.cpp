@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Markdown of predictions beside measurements that are not of single ops.
 #include "system_section.hpp"
 

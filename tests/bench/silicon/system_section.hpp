@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The part of the page about what is more than a kernel: networks, DRAM, whole netlists, products on all cores.
 #pragma once
 

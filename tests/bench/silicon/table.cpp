@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Errors by class and by file.
 #include "table.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Predictions beside measurements: a table by class, the worst of all, and whether the goals are reached.
 #pragma once
 

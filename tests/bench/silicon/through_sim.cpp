@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A netlist for each measurement.
 #include "through_sim.hpp"
 
@@ -7,7 +8,7 @@
 #include <buda/netlist/check/check.hpp>
 #include <buda/netlist/model/op_shapes.hpp>
 #include <buda/runtime/streams.hpp>
-#include <buda/sim/program_epochs.hpp>
+#include <buda/sim/epoch/program_epochs.hpp>
 #include <buda/tiling/tile_order.hpp>
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Predictions taken through the simulator: the op alone on one core, with its stream programs, its inputs in a
 // memory that is as fast as the networks.
 //

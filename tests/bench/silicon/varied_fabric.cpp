@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Resources are told apart by their names.
 #include "varied_fabric.hpp"
 

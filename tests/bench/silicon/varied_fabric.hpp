@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fabric of the simulator with other rates: to see what a figure that nobody has measured is worth.
 #pragma once
 
 #include <buda/device/descriptor.hpp>
 #include <buda/overlay/blob/blob.hpp>
-#include <buda/sim/fabric.hpp>
-#include <buda/sim/topology.hpp>
+#include <buda/sim/network/fabric.hpp>
+#include <buda/sim/network/topology.hpp>
 
 #include <cstdint>
 #include <vector>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """docs/api.md says where the classes and functions of the PyBuda documents are. This looks whether the names are in public headers, in the Python module
 or on the tools' pages, and the tests use them.
 

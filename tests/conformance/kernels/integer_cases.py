@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random ops of integers, for matrix.py: a netlist of one op, the shapes of its inputs in tiles, and their formats."""
 
 KINDS = ["quantization", "dequantization", "requantization", "matmul", "matmul", "matmul", "multiply", "add", "subtract", "nop", "maximum", "splice", "reduce"]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Run kernels of random ops on target tensix, and on Tenstorrent's simulator where there is one, and compare every output with golden's bits.
 
     matrix.py --build BUILD_DIR [--cases N] [--first N] [--cxx gcc --cxx clang] [--library libttsim.so]

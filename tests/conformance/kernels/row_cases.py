@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random ops that make tiles of rows of numbers, for matrix.py: as integer_cases.py."""
 
 KINDS = ["tilizer", "embedding"]

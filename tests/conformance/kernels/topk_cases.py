@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random topk ops, for matrix.py: as integer_cases.py."""
 
 KINDS = ["topk"]

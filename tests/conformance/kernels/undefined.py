@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Run the kernels with undefined behaviour (tests/unit/tensix/undefined) on Tenstorrent's simulator, which finds some of it.
 
     undefined.py --build BUILD_DIR --library libttsim.so

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Manipulations, written as index arithmetic on single numbers.
 #include "array.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors of the evaluator: plain doubles, each with the error that formats may have made.
 #pragma once
 

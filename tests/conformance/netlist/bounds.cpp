@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Half and whole units of the last place, from the widths of formats (docs/formats/tiles.md).
 #include "bounds.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How far numbers may be from exact arithmetic because of the formats that they pass through.
 #pragma once
 

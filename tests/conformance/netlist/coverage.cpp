@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists of properties: a new attribute that is not listed here is not asked for, so add it.
 #include "coverage.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What of the netlist format a set of netlists uses.
 #pragma once
 

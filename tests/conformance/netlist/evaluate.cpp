@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops, class by class.
 #include "evaluate.hpp"
 

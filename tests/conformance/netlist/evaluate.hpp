@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What ops mean: direct formulas on whole tensors in double precision, with bounds of the error that formats may add.
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Target grid, with values, has the bits of target golden, whatever time its parts take.
 
     exact.py [--every N] [--most-bytes BYTES] [--seconds S] [--seeds N] BUILD_DIR FOLDER

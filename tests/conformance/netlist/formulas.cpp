@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Formulas with errors: each result carries how far it may be off, given the errors of its operands and the roundings on the way.
 #include "evaluate.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fused ops: each core's schedules on its own parts of the inputs.
 #include "evaluate.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Entry to the maker, and faults.
 #include "generator.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Queues, pointers and comparison.
 #include "judge.hpp"
 
@@ -5,7 +6,7 @@
 #include "numbers.hpp"
 
 #include <buda/base/text.hpp>
-#include <buda/tensor/quantize.hpp>
+#include <buda/tensor/formats/quantize.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>

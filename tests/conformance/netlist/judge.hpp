@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Follows a device through a run: works out each op's output by itself, from queues and pointers of its own, and compares.
 //
 // Values are taken over from the device after they were compared, so that every op is judged by its own error and not by those before it.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """netlist check --liveness has the verdict of target grid.
 
     liveness.py [--every N] [--seconds S] [--deadlocks N] BUILD_DIR FOLDER

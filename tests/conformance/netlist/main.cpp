@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs netlists on target golden, judges every op's output, and tells which do not run or disagree, and why.
 #include <buda/base/text.hpp>
 #include <buda/device/load.hpp>
 #include <buda/functional/device.hpp>
 #include <buda/io/file_system.hpp>
-#include <buda/runtime/bare_netlist.hpp>
-#include <buda/runtime/netlist_run.hpp>
-#include <buda/runtime/program_order.hpp>
-#include <buda/runtime/stimulus.hpp>
+#include <buda/runtime/programs/bare_netlist.hpp>
+#include <buda/runtime/programs/program_order.hpp>
+#include <buda/runtime/session/netlist_run.hpp>
+#include <buda/runtime/session/stimulus.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include "coverage.hpp"

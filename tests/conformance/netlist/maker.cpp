@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blocks, queues, operands, and the netlist around the ops.
 #include "maker.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random netlists are made backwards: first an op with the blocks of its output, then what each of its inputs has to look like, then
 // manipulations that lead there, undone one by one, and last a queue with the shape that is left, or an op before that happens to have it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The numbers of a tensor, whatever its element type.
 #pragma once
 

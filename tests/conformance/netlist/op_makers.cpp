@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops of each family, with the inputs and attributes that go with them.
 #include "maker.hpp"
 

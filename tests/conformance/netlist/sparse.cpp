@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sparse matmul: index tiles read word by word, as specified, and products added tile by tile.
 #include "evaluate.hpp"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """onnxruntime's own operators (domain com.microsoft, and norms of the default domain): next to onnxruntime, on target cpu and on golden.
 
     contrib.py --build BUILD_DIR [--device NAME] [--golden GROUPS] [-v] [GROUP...]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs ONNX's own tests through importer and runner and tells, test by test, what came of it.
 
 A test is a folder with model.onnx and test_data_set_*/{input,output}_N.pb. Verdicts:

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Takes ONNX's own tests through the optimizer and tells, test by test, what of them runs on the device.
 
 Each test that the importer reads is lowered, and the lowered graph evaluated in fp32 (runner --target cpu), padding included. Verdicts:

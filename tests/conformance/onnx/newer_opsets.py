@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Operators that opsets 18 to 21 of ONNX brought or changed: models of one node each, through importer and runner, against NumPy and PyTorch.
 
     newer_opsets.py --build BUILD_DIR [-v] [NAME...]

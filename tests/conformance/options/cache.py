@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`buda compile --cache` takes an image of the store only where nothing that it is made from has changed: not the model or a file that belongs to it or to the device,
 not an option or variable, no tool, library or plugin.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """docs/options.md says which options of the PyBuda documents are where. This asks the tools whether they know them, and looks whether the tests that are named use them.
 
     check.py BUILD_DIR SOURCE_DIR

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Every option acts, or says why not: sets each one on a model that shows it (witnesses.py), and compares what optimizer and balancer make.
 
     flip.py BUILD_DIR SOURCE_DIR

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The page of each tool names every option that --help shows; those that all tools have are in a table of docs/tools/buda.md.
 
     pages.py BUILD_DIR SOURCE_DIR

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The table of docs/options.md, and what the tools say of their options."""
 import dataclasses
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """For every option of optimizer and balancer a model on which it acts."""
 import dataclasses
 import pathlib

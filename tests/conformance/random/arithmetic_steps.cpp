@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arithmetic, comparisons, selections and conversions of integers and booleans.
 #include "integer_pool.hpp"
 

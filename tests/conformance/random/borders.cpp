@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Growing graphs of integers at the borders of what chips and types hold.
 #include "borders.hpp"
 

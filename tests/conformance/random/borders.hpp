@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The suite of borders: integers where the rules for them change.
 #pragma once
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compilation and execution in one process.
 #include "chip.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/graph/file/graph_file.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/graph_file.hpp>
 #include <buda/io/file_system.hpp>
 #include <buda/passes/integers/digit_parts.hpp>
 #include <buda/plugin/loader.hpp>

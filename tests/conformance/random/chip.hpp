@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model compiled for a device and run on a target, as an embedding program does it.
 #pragma once
 

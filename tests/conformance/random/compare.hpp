@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether the outputs of a device are those of the reference, by the rules of a suite.
 #pragma once
 

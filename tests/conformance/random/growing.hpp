@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A recipe that is being grown, and the random choices that all suites make.
 #pragma once
 

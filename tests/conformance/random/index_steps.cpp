@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Searches, running sums, reductions, gathers, scatters, one-hot, cache writes and movement of integers and booleans.
 #include "integer_pool.hpp"
 

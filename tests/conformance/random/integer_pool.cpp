@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // Drawn integers: their magnitudes, primes and neighbours of powers of two, and promises of ranges.
 #include "integer_pool.hpp"
 
-#include <buda/tensor/visit.hpp>
+#include <buda/tensor/formats/visit.hpp>
 
 #include <algorithm>
 #include <limits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the families of integer steps share: the magnitudes of a graph, drawn integers, and operands of a wanted type.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Growing graphs of integers and booleans.
 #include "integers.hpp"
 

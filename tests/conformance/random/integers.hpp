@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The suite of integers and booleans: which graphs it draws.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One seed: drawn, compiled, run and compared on each device and in each mode.
 #pragma once
 

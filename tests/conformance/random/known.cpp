@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists of failing seeds.
 #include "known.hpp"
 

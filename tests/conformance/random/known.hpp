@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which seeds of a short run fail still: a list that may only shrink.
 #pragma once
 

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // random_conformance: random graphs of integers and of special values, judged on the targets of a chip.
 #include <buda/base/text.hpp>
-#include <buda/graph/graph_file.hpp>
+#include <buda/graph/file/graph_file.hpp>
 
 #include "judge.hpp"
 #include "known.hpp"

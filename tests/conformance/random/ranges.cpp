@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Interval arithmetic for the ops of the suites.
 #include "ranges.hpp"
 

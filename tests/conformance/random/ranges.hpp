@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is known of the integers of a recipe before it runs: intervals that follow from promises, element types and constants.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recipes as graphs, tensors and text.
 #include "recipe.hpp"
 

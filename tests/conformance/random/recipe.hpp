@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A random graph as a list of steps with the values that the reference evaluation gives them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Smaller recipes that still fail.
 #pragma once
 

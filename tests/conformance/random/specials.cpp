@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Drawn special values, and the ops that meet them.
 #include "specials.hpp"
 

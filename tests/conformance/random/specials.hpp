@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The suite of special values: which graphs of floats it draws, and what of them has to be IEEE's.
 #pragma once
 

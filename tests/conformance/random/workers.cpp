@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Child processes that judge, and what they tell through pipes.
 #include "workers.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Many seeds, in several processes: a crash is a verdict about one seed.
 #pragma once
 

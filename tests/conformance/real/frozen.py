@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Turns a graph model of TensorFlow.js into the frozen graph that it was made from: NAME.json and its weights into NAME.pb.
 
 The JSON is protobuf's form of a GraphDef, in which the constants have lost their elements; those are in files of weights. What a GraphDef's

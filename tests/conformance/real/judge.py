@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares OpenBuda with other implementations on real models of npm packages and real inputs, and writes docs/conformance/real.md.
 
     judge.py [--models REGEX] [--seconds S] [--raise-seconds S] [--check] --build DIR --page FILE

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How far outputs are from what the reference gives, and whether that is near enough."""
 import dataclasses
 import math

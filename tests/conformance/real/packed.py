@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Takes a file out of an archive of Emscripten's file_packager: NAME.data, whose parts the script NAME_loader.js lists."""
 import json
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page of results: a row for each model, and what is refused."""
 import math
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pictures of scikit-image as inputs of models."""
 import importlib.util
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes the inputs of a model as its row of models.json says."""
 import numpy as np
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a model with an implementation that is not ours: node reference.js PACKAGES MODEL FOLDER [describe]
 //
 // PACKAGES is the node_modules folder that holds the implementations. FOLDER holds inputs.json, a list of {name, type, shape, file}, and the files that it names: the elements, row by row, in the machine's order of bytes.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calls reference.js, which runs models with implementations that are not ours."""
 import json
 import pathlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A small part of the judge's work, for every run of the tests: faces in a picture, found by a network of MediaPipe.
 
     small.py --build DIR

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Speech as input of models, spoken by espeak-ng."""
 import functools
 import shutil

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Tests of the judge's own parts: what it counts as right, what it takes out of files, and what its page says."""
 import json
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calls OpenBuda's tools on one model, in a folder of its own so that messages name no other."""
 import dataclasses
 import json

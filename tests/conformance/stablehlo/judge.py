@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Import self-checking StableHLO tests, evaluate them on target cpu, and compare with the values that they expect.
 
     judge.py BIN_DIR FOLDER [--only PART] [--jobs N] [--list]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A frontend that does what a plugin must not do. The variable HOSTILE says where and what: "PLACE HOW".
 #include <buda/graph/graph.hpp>
 #include <buda/plugin/frontend.hpp>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Plugins that end the process, crash, throw, loop, are damaged or belong to others: the message names the plugin, and nothing stays.
 
     hostile.py --build BUILD_DIR [--cuts N] [--changes N] [--few]

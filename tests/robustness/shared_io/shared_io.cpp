@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Processes that share an image: shared_io BUILD serve NAME IMAGE | push NAME COUNT | pop NAME | push-file NAME FILE | pop-file NAME FILE.
 // The model of push and pop doubles its one input; the others take any model, and files with one batch after the other.
 #include <buda/plugin/loader.hpp>

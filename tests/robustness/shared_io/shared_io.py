@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """An image in one process, its inputs and outputs in two others: with bounded memory, and with each of them killed at random moments.
 
     shared_io.py --build BUILD_DIR [--inputs N] [--kills N]

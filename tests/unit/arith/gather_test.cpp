@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Manipulations of edges, against a direct computation on the numbers of a matrix.
 #include <buda/arith/gather.hpp>
 #include <buda/base/rng.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matrix multiplication: right, and the same to the last bit on every path.
 #include <buda/arith/gemm.hpp>
 #include <buda/arith/precision.hpp>

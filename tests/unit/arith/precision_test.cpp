@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where bits are lost, by hand-made examples.
 #include <buda/arith/precision.hpp>
 

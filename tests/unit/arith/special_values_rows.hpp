@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rows of the table of docs/internals/special-values.md: ops by special operands, and how golden computes them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NaN, infinities, -0, denormals and the largest numbers in every op: mode exact agrees with bits, and the table of
 // docs/internals/special-values.md says what they give. With BUDA_UPDATE_DOCS=1 in the environment the table is written anew.
 #include "special_values_rows.hpp"

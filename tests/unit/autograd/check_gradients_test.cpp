@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The check of gradients finds right ones right and wrong ones wrong.
 #include <buda/autograd/check_gradients.hpp>
 #include <buda/graph/graph.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops that are decomposed before they are differentiated, by the decompositions of the build's plugins, next to central differences.
 #include "gradient_cases.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The engine: several uses, frozen ends, names, what has no rule; values of PyTorch 1.13.
 #include <buda/autograd/differentiate.hpp>
 #include <buda/graph/editor.hpp>

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gradients of one op next to central differences in F64.
 #pragma once
 
 #include <buda/autograd/differentiate.hpp>
 #include <buda/base/rng.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/tensor/tensor.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every gradient rule next to central differences in F64, for several shapes and attributes.
 #include "gradient_cases.hpp"
 

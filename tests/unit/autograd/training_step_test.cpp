@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whole steps next to PyTorch 1.13, schedules, and what is refused.
 #include <buda/autograd/schedule.hpp>
 #include <buda/autograd/training_step.hpp>
-#include <buda/graph/loopback.hpp>
-#include <buda/graph/training.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/tags/loopback.hpp>
+#include <buda/graph/tags/training.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/tensor/tensor.hpp>

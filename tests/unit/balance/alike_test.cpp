@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which ops share their legal models.
 #include "unit/balance/fixture.hpp"
 

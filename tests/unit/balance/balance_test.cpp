@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whole graphs: what comes out for a perceptron, for models of several epochs, and for everything between.
 #include "unit/balance/fixture.hpp"
 

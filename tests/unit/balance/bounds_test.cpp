@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lower bounds against all cuts of small schedules, and what reports tell of them.
 #include "unit/balance/fixture.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several chips: cuts against all cuts there are, netlists of two and three chips, and their bits against those of one chip.
 #include <buda/balance/chips/chip_order.hpp>
 #include <buda/balance/chips/chip_stages.hpp>
@@ -7,8 +8,8 @@
 #include "unit/balance/random_graph.hpp"
 
 #include <buda/base/rng.hpp>
-#include <buda/graph/constraint_tags.hpp>
-#include <buda/graph/loopback.hpp>
+#include <buda/graph/tags/constraint_tags.hpp>
+#include <buda/graph/tags/loopback.hpp>
 #include <buda/netlist/check/check.hpp>
 #include <buda/tensor/tensor.hpp>
 

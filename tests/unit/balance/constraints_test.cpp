@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Orders and breaks that tags of ops ask for.
 #include "unit/balance/fixture.hpp"
 
 #include <buda/balance/problem/schedule.hpp>
-#include <buda/graph/constraint_tags.hpp>
+#include <buda/graph/tags/constraint_tags.hpp>
 
 namespace buda::balance {
 namespace {

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions, pools and depthwise convolutions as the device has them, end to end on golden: in small whole numbers, so that every
 // policy, board, format and way of streaming gives the same bits.
 #include "unit/balance/fixture.hpp"
 #include "unit/balance/golden_model.hpp"
 
 #include <buda/base/rng.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/netlist/text/write.hpp>
 
 #include <set>

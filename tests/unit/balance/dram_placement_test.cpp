@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Channels of buffers: even loads against exhaustive search, room, PyBuda's algorithms; and what is expected to move, against the streams.
 #include <buda/balance/queues/divided_layouts.hpp>
 #include <buda/balance/queues/dram_placement.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dynamic queues: bytes over time against sums by hand, addresses against an independent check of overlaps, and programs that allocate.
 #include <buda/balance/queues/channel_room.hpp>
 #include <buda/balance/queues/dynamic_dram.hpp>

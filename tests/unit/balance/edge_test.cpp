@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Edges: the example of the netlist specification, cases worked out by hand, and a slow second way of counting.
 #include <buda/balance/models/op_model.hpp>
 #include <buda/balance/resources/edge.hpp>

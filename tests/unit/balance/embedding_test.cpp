@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Embeddings end to end on golden, and what they take.
 #include "unit/balance/fixture.hpp"
 #include "unit/balance/golden_model.hpp"
 
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/tensor/tensor.hpp>
 
 namespace buda::balance {

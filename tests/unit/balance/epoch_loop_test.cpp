@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Changes of epochs that can be told by hand.
 #include <buda/balance/cost/epoch_loop.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where no number is rounded, neither policy, seed nor override changes a bit: cores, blocks and epochs only say where and when.
 #include "unit/balance/fixture.hpp"
 #include "unit/balance/golden_model.hpp"

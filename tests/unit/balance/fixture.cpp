@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sources of device graphs that have values.
 #include "unit/balance/fixture.hpp"
 
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/value.hpp>
 
 #include <optional>
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Device graphs and devices for the tests of balancing.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whatever formats a user requests: what the optimizer makes of them, the balancer takes and no rule of netlists refuses.
 #include "unit/balance/fixture.hpp"
 #include "unit/balance/golden_model.hpp"
@@ -7,7 +8,7 @@
 
 #include <buda/netlist/check/check.hpp>
 #include <buda/ops/whole_graph/evaluate_formats.hpp>
-#include <buda/tensor/compare.hpp>
+#include <buda/tensor/check/compare.hpp>
 
 namespace buda::balance {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Problems from netlists: what the balancer made is estimated and placed again, and bodies of fused ops are divided.
 #include "unit/balance/fixture.hpp"
 #include "unit/balance/random_graph.hpp"

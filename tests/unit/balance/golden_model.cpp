@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "unit/balance/golden_model.hpp"
 
 #include <buda/functional/device.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Running what was balanced on the golden target.
 #pragma once
 

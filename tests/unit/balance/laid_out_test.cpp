@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Room for stream programs that are longer than expected.
 #include "unit/pipes/built.hpp"
 

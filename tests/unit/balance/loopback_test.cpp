@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inputs that are outputs of the step before stay on the device, whichever epochs read and write them.
 #include "unit/balance/fixture.hpp"
 #include "unit/balance/golden_model.hpp"
 
-#include <buda/graph/loopback.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/tags/loopback.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <numeric>

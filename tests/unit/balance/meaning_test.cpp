@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 // What was balanced computes what the graph means: netlist and host plan run on the golden target, the graph in fp32 on the host.
 #include "unit/balance/fixture.hpp"
 #include "unit/balance/golden_model.hpp"
 #include "unit/balance/random_graph.hpp"
 
-#include <buda/graph/constraint_tags.hpp>
+#include <buda/graph/tags/constraint_tags.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
-#include <buda/tensor/compare.hpp>
+#include <buda/tensor/check/compare.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>

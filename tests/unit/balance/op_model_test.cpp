@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Enumeration of implementations, and overrides of them.
 #include <buda/balance/models/op_model.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small problems on 3x3 workers, solved by trying everything: no bound is above the best plan, the search finds it, and what is said not to
 // fit does not.
 #include "unit/balance/fixture.hpp"

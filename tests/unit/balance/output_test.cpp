@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is written besides the netlist's ops: DRAM addresses, host plan, report.
 #include <buda/balance/cost/cost.hpp>
 #include <buda/balance/emit/plan_builder.hpp>
@@ -8,7 +9,7 @@
 #include "unit/balance/fixture.hpp"
 
 #include <buda/base/rng.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/io/json.hpp>
 #include <buda/ops/device/device_layout.hpp>
 

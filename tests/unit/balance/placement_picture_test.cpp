@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The drawing of a placement: where its rectangles lie, and what they say.
 #include <buda/balance/emit/placement_picture.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A plan written as options makes the same netlist.
 #include "fixture.hpp"
 #include "random_graph.hpp"

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // The context that policies work with, and the check of what they return.
 #include <buda/balance/models/alike.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include "unit/balance/fixture.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From graphs to problems: defaults, names, and everything that can be wrong with a graph.
 #include <buda/balance/problem/problem.hpp>
 

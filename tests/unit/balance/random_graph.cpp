@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "unit/balance/random_graph.hpp"
 
 #include "unit/balance/fixture.hpp"
 
 #include <buda/base/rng.hpp>
 #include <buda/base/text.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random device graphs of every size, on all boards: what is balanced is sound, and the stages behind accept it; what is not says why.
 #include "unit/balance/fixture.hpp"
 #include "unit/balance/random_graph.hpp"

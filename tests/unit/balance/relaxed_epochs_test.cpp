@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cuts of a schedule, against all cuts that there are.
 #include <buda/balance/bounds/relaxed_epochs.hpp>
 

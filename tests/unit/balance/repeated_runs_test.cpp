@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What repeated layers have in common, and what the search makes of it.
 #include "fixture.hpp"
 

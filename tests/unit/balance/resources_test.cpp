@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes and counts against numbers worked out by hand from the conventions of netlists (a tile of Float16_b takes 2080 bytes:
 // 2048 of datums, 16 of header, aligned to 32; one of Bfp8_b 1120).
 #include <buda/balance/resources/resources.hpp>

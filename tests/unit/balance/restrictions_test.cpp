@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ways to lift restrictions, the smallest first.
 #include <buda/balance/legalize/restrictions.hpp>
 

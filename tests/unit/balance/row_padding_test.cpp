@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A prime number of rows of tiles between selections: more rows, the same values.
 #include "unit/balance/fixture.hpp"
 #include "unit/balance/golden_model.hpp"
@@ -5,7 +6,7 @@
 #include <buda/balance/legalize/row_padding.hpp>
 
 #include <buda/base/rng.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/value.hpp>
 
 #include <algorithm>
 #include <vector>

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mixed graphs as segments: run one after the other, they give what the mixed graph gives.
 #include <buda/balance/emit/segments.hpp>
 
-#include <buda/graph/loopback.hpp>
-#include <buda/graph/placement.hpp>
-#include <buda/graph/training.hpp>
+#include <buda/graph/tags/loopback.hpp>
+#include <buda/graph/tags/placement.hpp>
+#include <buda/graph/tags/training.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/ops/whole_graph/infer.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Selection matrices in tiles.
 #include <buda/balance/problem/selection.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sparse matmuls on cores: what is encoded, read again as a device reads it, selects what the selection matrix says.
 #include <buda/balance/models/sparse.hpp>
 

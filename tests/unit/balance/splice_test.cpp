@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Splices end to end on golden: along every dimension, for every policy, streamed or not, the same numbers.
 #include "unit/balance/fixture.hpp"
 #include "unit/balance/golden_model.hpp"
 
 #include <buda/base/rng.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/value.hpp>
 
 #include <set>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The policy that spreads each epoch's work over the chip.
 #include <buda/balance/models/alike.hpp>
 #include <buda/base/rng.hpp>

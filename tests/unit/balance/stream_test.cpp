@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Streaming along t: the manipulations of an edge name the same tiles, however its two ops cut their results.
 #include <buda/balance/models/stream.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops of whose result a part is left out stand on cores all of which are read.
 #include "unit/balance/fixture.hpp"
 

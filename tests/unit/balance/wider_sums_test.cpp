@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums in Float32 where that costs next to nothing.
 #include "fixture.hpp"
 
 #include <buda/balance/emit/plan_overrides.hpp>
-#include <buda/graph/constraint_tags.hpp>
-#include <buda/graph/sum_roundings.hpp>
+#include <buda/graph/tags/constraint_tags.hpp>
+#include <buda/graph/values/sum_roundings.hpp>
 #include <buda/netlist/text/write.hpp>
 
 #include <gtest/gtest.h>

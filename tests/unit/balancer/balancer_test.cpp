@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // The balancer in process, on files in memory.
 #include "apps/balancer/output.hpp"
 #include "apps/balancer/run.hpp"
 
 #include "unit/balance/fixture.hpp"
 
-#include <buda/graph/graph_file.hpp>
+#include <buda/graph/file/graph_file.hpp>
 #include <buda/host_plan/host_plan.hpp>
 #include <buda/io/memory_file_system.hpp>
 #include <buda/plugin/policy.hpp>

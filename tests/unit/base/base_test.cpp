@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Spelling, checked arithmetic, the random generator, parallel loops, hashing.
 #include <buda/base/boxed.hpp>
 #include <buda/base/checked.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Libraries that are loaded when they are first needed.
 #include <buda/base/late_library.hpp>
 

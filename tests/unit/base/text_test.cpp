@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conversions between numbers and text.
 #include <buda/base/shortened.hpp>
 #include <buda/base/text.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The store of products: what it finds again, and what it does not.
 #include <buda/base/text.hpp>
 #include <buda/cache/store.hpp>

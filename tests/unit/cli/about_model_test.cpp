@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the giver of a model is told about files that he has never seen.
 #include <buda/cli/about_model.hpp>
 

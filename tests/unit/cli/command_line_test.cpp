@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Command lines, config files, environment, depfiles.
 #include <buda/cli/command_line.hpp>
 #include <buda/cli/depfile.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files with hundreds of errors.
 #include <buda/cli/error_limit.hpp>
 

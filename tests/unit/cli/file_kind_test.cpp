@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recognition of the files of a compilation, and the way from one to another.
 #include <buda/cli/file_kind.hpp>
 

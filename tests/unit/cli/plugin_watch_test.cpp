@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls of plugins that last long are told once, and shipped plugins are left alone.
 #include <buda/cli/plugin_watch.hpp>
 

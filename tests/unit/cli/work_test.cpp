@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is shown of work: stage, count and time left, within the width that there is.
 #include <buda/cli/work.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The accuracy budget: what is raised, in which order, by which rules, and that what comes of it holds.
 #include "stages.hpp"
 

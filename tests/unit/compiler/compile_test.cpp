@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // The whole compiler in one call.
 #include "stages.hpp"
 
 #include <buda/compiler/compile.hpp>
-#include <buda/graph/graph_file.hpp>
-#include <buda/graph/input_range.hpp>
+#include <buda/graph/file/graph_file.hpp>
+#include <buda/graph/tags/input_range.hpp>
 #include <buda/image/image.hpp>
 #include <buda/io/memory_file_system.hpp>
 

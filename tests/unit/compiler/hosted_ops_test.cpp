@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which ops without room the host runs.
 #include "stages.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models that share a device compute what they compute alone, in whatever order they are called.
 #include "stages.hpp"
 
@@ -5,7 +6,7 @@
 #include <buda/compiler/compile.hpp>
 #include <buda/compiler/merge_models.hpp>
 #include <buda/device/cluster.hpp>
-#include <buda/graph/graph_file.hpp>
+#include <buda/graph/file/graph_file.hpp>
 #include <buda/image/merge_netlist.hpp>
 #include <buda/io/memory_file_system.hpp>
 #include <buda/netlist/check/check.hpp>

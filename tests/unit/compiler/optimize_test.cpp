@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The optimizer as an embedding program calls it.
 #include "unit/compiler/stages.hpp"
 

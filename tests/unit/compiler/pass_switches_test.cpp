@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Passes that options switch on and off, and options that cannot act.
 #include <buda/compiler/idle_options.hpp>
 #include <buda/compiler/pass_switches.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The balancer as an embedding program calls it, behind the optimizer.
 #include "unit/compiler/stages.hpp"
 

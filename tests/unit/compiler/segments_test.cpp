@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models of which the host computes something in the middle: compiled to one image and run on golden they give what the graph gives.
 #include "stages.hpp"
 
 #include <buda/base/rng.hpp>
 #include <buda/compiler/compile.hpp>
-#include <buda/graph/graph_file.hpp>
+#include <buda/graph/file/graph_file.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/plugin/target.hpp>
 #include <buda/runtime/session.hpp>

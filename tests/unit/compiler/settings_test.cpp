@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Settings of a placement are read back as the options that they came from.
 #include <buda/compiler/settings.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an embedding program has: a host, a device, the plugins of the build tree, and options that are set by their names.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Flows whose meetings can be reckoned by hand.
 #include <buda/cost/contention.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops and devices for the tests of costs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The formulas against sums that were worked out by hand.
 #include <buda/cost/formulas.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which row an op goes by, and what stands in where a device has none.
 #include <buda/cost/kernel_cycles.hpp>
 

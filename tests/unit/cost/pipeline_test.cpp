@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Intervals that can be told by hand.
 #include <buda/cost/pipeline.hpp>
 

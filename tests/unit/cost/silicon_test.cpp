@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measured ops, a few of each class: predictions lie within three times the mean error that their row admits, or within 1 %. All
 // measurements are judged by tests/bench/silicon.
 #include <buda/cost/kernel_cycles.hpp>

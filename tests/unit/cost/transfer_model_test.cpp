@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The transfer model is the device's: another device has other times.
 #include <buda/cost/transfer_model.hpp>
 

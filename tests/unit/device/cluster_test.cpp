@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Clusters: files of our own, descriptors of TT-Buda, and the mesh where nothing is said.
 #include <buda/device/cluster.hpp>
 

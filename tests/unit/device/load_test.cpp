@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Looking devices up, bases, and what is wrong with a device file.
 #include <buda/device/format.hpp>
 #include <buda/device/load.hpp>

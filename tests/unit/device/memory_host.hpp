@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A host on a file system in memory, for tests of loading.
 #pragma once
 

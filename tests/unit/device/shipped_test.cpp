@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The device files that ship: they load, and say what the boards' data sheets say.
 #include <buda/device/label.hpp>
 #include <buda/device/load.hpp>

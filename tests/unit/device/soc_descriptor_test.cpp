@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SoC descriptors of TT-Buda.
 #include <buda/device/load.hpp>
 

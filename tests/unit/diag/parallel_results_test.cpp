@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Work that can fail, on several threads.
 #include <buda/diag/parallel_results.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Axes and shapes as models name them.
 #include "operator.hpp"
 

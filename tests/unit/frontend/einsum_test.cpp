@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Einstein summation, against the sum over all labels that its definition is.
 #include "operator.hpp"
 

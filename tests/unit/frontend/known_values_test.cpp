@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values that do not depend on the model's inputs.
 #include <buda/frontend/known_values.hpp>
 #include <buda/graph/graph.hpp>

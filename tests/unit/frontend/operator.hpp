@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An operator of no model, for tests of what frontends share.
 #pragma once
 

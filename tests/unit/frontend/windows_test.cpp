@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Padding and counts of sliding windows, against counting them one by one.
 #include "operator.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ONNX models that must be refused, each with a message that helps.
 #include "import_fixture.hpp"
 #include "onnx_model.hpp"

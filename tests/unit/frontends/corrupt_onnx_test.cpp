@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Damaged ONNX files: every answer is a graph or a diagnostic. Run under sanitizers this is where crashes would show.
 #include "import_fixture.hpp"
 #include "onnx_model.hpp"

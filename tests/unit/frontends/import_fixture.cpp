@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Importing in process.
 #include "import_fixture.hpp"
 
 #include <buda/base/text.hpp>
-#include <buda/graph/graph_file.hpp>
+#include <buda/graph/file/graph_file.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/plugin/frontend.hpp>
 #include <buda/plugin/loader.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Importing in process: the importer's run() with an in-memory file system and the plugins of the build tree.
 #pragma once
 

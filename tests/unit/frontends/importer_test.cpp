@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The importer itself: names of products, choice of the frontend, options.
 #include "import_fixture.hpp"
 #include "onnx_model.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Control flow, functions, values known by computing them, values given by the user, sparse tensors.
 #include "import_fixture.hpp"
 #include "onnx_model.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ONNX models built in a test.
 #include "onnx_model.hpp"
 

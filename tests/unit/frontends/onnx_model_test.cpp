@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // What becomes of a whole model: names, provenance, weights, dimensions, versions.
 #include "onnx_model.hpp"
 #include "import_fixture.hpp"
 
-#include <buda/graph/graph_file.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/file/graph_file.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 
 #include <cmath>

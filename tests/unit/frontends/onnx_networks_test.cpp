@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators of networks that are put together from several ops here, and attributes that are turned into others: against hand-made numbers.
 #include "import_fixture.hpp"
 #include "onnx_model.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Opsets 18 to 21, by examples small enough to follow; tests/conformance/onnx/newer_opsets.py has every operator against NumPy and PyTorch.
 #include "import_fixture.hpp"
 #include "onnx_model.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each ONNX operator that computes, against formulas written here.
 #include "import_fixture.hpp"
 #include "onnx_model.hpp"

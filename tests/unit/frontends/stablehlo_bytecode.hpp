@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A writer of portable StableHLO files of version 6, for what tests need: one function, operations with attributes in their definition's
 // order.
 #pragma once

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // Modules of StableHLO that are imported and evaluated in process.
 #pragma once
 
 #include "import_fixture.hpp"
 
 #include <buda/base/text.hpp>
-#include <buda/graph/graph_file.hpp>
+#include <buda/graph/file/graph_file.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantised types of StableHLO, against numbers computed by hand and the examples of its specification.
 #include "stablehlo_bytecode.hpp"
 #include "stablehlo_fixture.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // StableHLO modules as text, written here, against numbers computed by hand or by formulas.
 #include "stablehlo_bytecode.hpp"
 #include "stablehlo_fixture.hpp"

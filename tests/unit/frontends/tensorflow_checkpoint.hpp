@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A SavedModel with one variable, and its checkpoint byte by byte.
 #pragma once
 

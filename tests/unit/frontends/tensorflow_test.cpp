@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TensorFlow graphs in protobuf's text form, written here, against numbers computed by hand; damaged files; SavedModels with a checkpoint
 // that is put together byte by byte.
 #include "import_fixture.hpp"
@@ -5,7 +6,7 @@
 
 #include <buda/base/rng.hpp>
 #include <buda/base/text.hpp>
-#include <buda/graph/graph_file.hpp>
+#include <buda/graph/file/graph_file.hpp>
 #include <buda/io/protobuf.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // The frontends `native` and `example`.
 #include "import_fixture.hpp"
 
-#include <buda/graph/graph_file.hpp>
+#include <buda/graph/file/graph_file.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/tensor/tensor_file.hpp>
 

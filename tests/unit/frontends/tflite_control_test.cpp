@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Subgraphs that operators of TensorFlow Lite models call: conditions, loops, initial values of variables.
 #include "tflite_fixture.hpp"
 

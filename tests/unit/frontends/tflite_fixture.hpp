@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Importing and evaluating TensorFlow Lite models that a test builds.
 #pragma once
 

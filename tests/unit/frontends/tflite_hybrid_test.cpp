@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products of real numbers with 8-bit weights, against the reference's arithmetic written as loops.
 #include "tflite_fixture.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Building of TensorFlow Lite models.
 #include "tflite_model.hpp"
 

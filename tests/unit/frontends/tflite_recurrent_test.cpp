@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recurrent operators of TensorFlow Lite against the equations of their cells, written here.
 #include "tflite_fixture.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Signatures of TensorFlow Lite models: which subgraph is the model, and what its inputs and outputs are called.
 #include "tflite_fixture.hpp"
 

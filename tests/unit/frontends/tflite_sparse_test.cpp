@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Constants of TensorFlow Lite models of which some elements are stored, against matrices written out here.
 #include "tflite_fixture.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TensorFlow Lite models, built here, against formulas written here.
 #include "tflite_fixture.hpp"
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writing of small archives.
 #include "torchscript_archive.hpp"
 
 #include <buda/base/text.hpp>
 #include <buda/io/memory_file_system.hpp>
-#include <buda/tensor/zip.hpp>
+#include <buda/tensor/files/zip.hpp>
 
 namespace buda::test {
 namespace {

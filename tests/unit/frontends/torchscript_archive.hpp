@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TorchScript archives built in a test, without PyTorch: the zip file, its pickles and its code.
 #pragma once
 

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // TorchScript archives, built here, against formulas written here.
 #include "import_fixture.hpp"
 #include "torchscript_archive.hpp"
 
 #include <buda/base/rng.hpp>
 #include <buda/base/text.hpp>
-#include <buda/graph/graph_file.hpp>
+#include <buda/graph/file/graph_file.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs that advance in parts: what they wait for, and how they go on.
 #include "netlist_text.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Backends on a device with back-pressure: one thread, and several.
 #include "../device/source_devices.hpp"
 #include "../runtime/fixture.hpp"
@@ -8,7 +9,7 @@
 #include <buda/image/merge.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
 #include <buda/runtime/backend.hpp>
-#include <buda/runtime/model_image.hpp>
+#include <buda/runtime/model/model_image.hpp>
 #include <buda/runtime/shared_io.hpp>
 #include <buda/tensor/tensor.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mode bits: ops are made of the steps that docs/internals/numerics.md lists, in their order. The steps themselves are tested with module
 // numerics; here they are put together once more, in plain loops.
 #include "netlist_text.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Queues, rams and their pointers, as programs move them.
 #include "netlist_text.hpp"
 

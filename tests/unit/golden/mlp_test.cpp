@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A perceptron with a softmax, as a compiler would write it: two layers with bias and ReLU, then exp(x - max) / sum with the sum made by a
 // matmul with ones, the scale a reciprocal, looping over batches.
 #include "netlist_text.hpp"

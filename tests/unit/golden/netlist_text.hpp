@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small netlists for tests, written from what matters in them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops one by one, against the same computation on plain tensors in double precision.
 #include "netlist_text.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which type an attribute takes from what it is made of, and maps of attributes.
 #include <buda/graph/attribute.hpp>
 

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // Base64 against the vectors of RFC 4648.
-#include <buda/graph/base64.hpp>
+#include <buda/graph/file/base64.hpp>
 
 #include <gtest/gtest.h>
 

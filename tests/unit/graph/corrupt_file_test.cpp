@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // Damaged graph files and tensor files: a diagnostic or a sound graph, never a crash. Most telling under the sanitizers.
+#include <buda/graph/check/verify.hpp>
+#include <buda/graph/file/graph_file.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/graph_file.hpp>
-#include <buda/graph/verify.hpp>
 #include <buda/io/memory_file_system.hpp>
 #include <buda/tensor/tensor.hpp>
 #include <buda/tensor/tensor_file.hpp>

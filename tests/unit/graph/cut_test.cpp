@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parts of graphs.
-#include <buda/graph/cut.hpp>
-#include <buda/graph/diff.hpp>
+#include <buda/graph/check/diff.hpp>
+#include <buda/graph/check/verify.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/value.hpp>
-#include <buda/graph/verify.hpp>
+#include <buda/graph/parts/cut.hpp>
+#include <buda/graph/values/value.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // Differences between graphs.
-#include <buda/graph/diff.hpp>
+#include <buda/graph/check/diff.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/value.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // Drawings: whole ones, and overviews in which weights and repeated blocks are drawn with others.
 #include <buda/base/rng.hpp>
 #include <buda/base/text.hpp>
-#include <buda/graph/dot.hpp>
+#include <buda/graph/drawing/dot.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/order_parts.hpp>
-#include <buda/graph/repeats.hpp>
+#include <buda/graph/parts/order_parts.hpp>
+#include <buda/graph/parts/repeats.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rewrites keep names, provenance and tags.
 #include <buda/graph/editor.hpp>
 #include <buda/tensor/tensor.hpp>

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // Texts of values that were fixed.
-#include <buda/graph/fixed_value.hpp>
 #include <buda/graph/graph.hpp>
+#include <buda/graph/tags/fixed_value.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <gtest/gtest.h>

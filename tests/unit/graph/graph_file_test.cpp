@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 // The graph file: what is written comes back, tensors are not copied without need, and mistakes are shown where they are.
 #include <buda/base/text.hpp>
-#include <buda/graph/diff.hpp>
-#include <buda/graph/fused_body.hpp>
+#include <buda/graph/check/diff.hpp>
+#include <buda/graph/file/graph_file.hpp>
+#include <buda/graph/file/tensor_series.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/graph_file.hpp>
-#include <buda/graph/tensor_series.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/fused_body.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/io/json.hpp>
 #include <buda/io/memory_file_system.hpp>
 #include <buda/tensor/tensor_file.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The graph's indices: names, users, orders.
 #include <buda/base/rng.hpp>
 #include <buda/graph/graph.hpp>

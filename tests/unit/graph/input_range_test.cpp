@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // Texts of promised ranges.
 #include <buda/graph/graph.hpp>
-#include <buda/graph/input_range.hpp>
+#include <buda/graph/tags/input_range.hpp>
 
 #include <gtest/gtest.h>
 

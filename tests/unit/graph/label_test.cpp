@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // What nodes are called: after the model's nodes whose work they do.
 #include <buda/base/text.hpp>
+#include <buda/graph/drawing/label.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/label.hpp>
 
 #include <gtest/gtest.h>
 

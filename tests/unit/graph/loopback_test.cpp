@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inputs with the tag of a loopback.
 #include <buda/graph/graph.hpp>
-#include <buda/graph/loopback.hpp>
+#include <buda/graph/tags/loopback.hpp>
 
 #include <gtest/gtest.h>
 

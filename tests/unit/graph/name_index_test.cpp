@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names in a flat table, against a map.
 #include <buda/base/rng.hpp>
 #include <buda/graph/graph.hpp>

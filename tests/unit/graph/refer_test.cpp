@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values that lie in a model's file are referred to there, and come back from there.
 #include <buda/base/text.hpp>
+#include <buda/graph/file/graph_file.hpp>
+#include <buda/graph/file/refer.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/graph_file.hpp>
-#include <buda/graph/refer.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/io/memory_file_system.hpp>
 
 #include <gmock/gmock.h>

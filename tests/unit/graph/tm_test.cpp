@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shapes after tensor manipulations.
 #include <buda/graph/tm.hpp>
 

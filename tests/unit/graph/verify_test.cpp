@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // The verifier finds everything, and names the node.
+#include <buda/graph/check/verify.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/value.hpp>
-#include <buda/graph/verify.hpp>
+#include <buda/graph/values/value.hpp>
 
 #include <gtest/gtest.h>
 

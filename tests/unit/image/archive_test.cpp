@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Archives made by others, and by people who mean harm.
 #include <buda/base/text.hpp>
 #include <buda/image/archive.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Images run on devices of the kind that they were made for, and on no others.
 #include <buda/device/load.hpp>
 #include <buda/diag/sink.hpp>

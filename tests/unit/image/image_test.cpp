@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Images: their parts come back, and damage is found and named.
 #include <buda/base/text.hpp>
 #include <buda/image/image.hpp>
@@ -6,8 +7,8 @@
 #include <buda/image/checksum.hpp>
 #include <buda/io/memory_file_system.hpp>
 #include <buda/io/sha256.hpp>
+#include <buda/tensor/formats/tile_layout.hpp>
 #include <buda/tensor/tensor.hpp>
-#include <buda/tensor/tile_layout.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

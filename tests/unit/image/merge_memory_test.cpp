@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Addresses of merged models, judged by comparing every pair of buffers, and by marks for every 32 bytes of memory.
 #include <buda/image/merge_memory.hpp>
 

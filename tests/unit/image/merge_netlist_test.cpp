@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Netlists of merged models: names, and queues that become dynamic.
 #include <buda/image/merge_netlist.hpp>
 #include <buda/netlist/text/parse.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The real and the in-memory file system, processes, temporary folders.
 #include <buda/io/checksum.hpp>
 #include <buda/io/file_system.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products that are folders, what a killed process leaves, and the list of files.
 #include <buda/io/folder_product.hpp>
 #include <buda/io/memory_file_system.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JSON and YAML readers: values, places, and everything that must be refused.
 #include <buda/io/json.hpp>
 #include <buda/io/yaml.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares the two readers of YAML on one text: what the reader of regular YAML accepts, yaml-cpp accepts as the same tree.
 #pragma once
 

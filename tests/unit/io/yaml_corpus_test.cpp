@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reader of regular YAML against yaml-cpp on public netlists, pipegen files and blobs, whole and in damaged pieces.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The YAML files of a folder, for tests that read all of them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small damage to YAML texts, at the characters and columns that YAML gives a meaning to.
 #pragma once
 

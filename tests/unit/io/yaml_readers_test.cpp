@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reader of regular YAML against yaml-cpp: hand-made texts, all short texts of YAML's special characters, damaged files.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table is consistent, words known from kernels mean what they should, and every way back leads back.
 #include <buda/isa/opcodes.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every buffer counts single tiles; everybody is asked again and again until nobody can go on.
 #include "unit/liveness/judge.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decides whether an epoch ends, tile by tile, from its pipes alone: simple, slow, and without anything of the module that it judges.
 #pragma once
 

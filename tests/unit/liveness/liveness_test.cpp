@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Proofs and refusals of single epochs.
 #include <buda/liveness/liveness.hpp>
 

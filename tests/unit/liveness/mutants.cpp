@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A fork with a short and a long path, in several forms.
 #include "unit/liveness/mutants.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Netlists whose paths part and meet again, with buffers of given sizes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two hundred netlists that break no rule and deadlock: each is refused with its path, and its twin with the buffer that the hint names is
 // live. Whether they do is judged twice: by the timed simulator of target grid, and by an executor that knows only pipes.
 #include <buda/liveness/liveness.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules of fused ops.
 #include <buda/netlist/check/check.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The validator: the sample is fine, and each rule catches what breaks it, and only that.
 #include <buda/netlist/check/check.hpp>
 

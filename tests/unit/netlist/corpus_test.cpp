@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The public netlists of TT-Buda: all are read, writing them is a fixed point, and what the original accepts is accepted.
 #include <buda/base/text.hpp>
 #include <buda/device/load.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Differences of netlists: by name, field by field, and programs by their longest common part.
 #include <buda/base/text.hpp>
 #include <buda/netlist/text/diff.hpp>

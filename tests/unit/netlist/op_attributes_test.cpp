@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of attributes and the members that hold them.
 #include <buda/netlist/model/op_attributes.hpp>
 #include <buda/netlist/text/write_context.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shapes that ops need, and sizes of queues.
 #include <buda/netlist/model/op_shapes.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sizes of output buffers that can be, and those that cannot.
 #include <buda/netlist/model/output_buffer.hpp>
 

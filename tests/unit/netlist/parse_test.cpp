@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading netlists: every field arrives, and what is wrong is said with its place.
 #include <buda/netlist/text/parse.hpp>
 

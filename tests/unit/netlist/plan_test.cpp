@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs unrolled: epochs, the slots they use, allocations and pops; and the counts made of them.
 #include <buda/base/text.hpp>
 #include <buda/netlist/program/plan.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs as they run.
 #include <buda/netlist/program/program_vm.hpp>
 

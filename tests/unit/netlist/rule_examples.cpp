@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the list of examples and makes their netlists.
 #include "unit/netlist/rule_examples.hpp"
 

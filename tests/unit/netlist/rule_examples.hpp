@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The examples that break the rules of netlists, from rule_examples.txt.
 #pragma once
 

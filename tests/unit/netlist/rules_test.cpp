@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each rule of netlists is broken by an example, which is refused for it, at its place; and the page that lists them. With
 // BUDA_UPDATE_DOCS=1 in the environment the page is written anew.
 #include <buda/base/text.hpp>

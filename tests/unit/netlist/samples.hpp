@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A small netlist, as text to be varied, and devices to check it against.
 #pragma once
 

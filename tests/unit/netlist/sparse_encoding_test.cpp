@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Index tiles of sparse matmuls: written, read back, and refused.
 #include <buda/base/rng.hpp>
 #include <buda/netlist/model/sparse_encoding.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Graphs of a cluster that run together.
 #include <buda/netlist/program/temporal_epochs.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TMs against an independent model: matrices of labelled tiles that are really cut, concatenated and repeated.
 #include <buda/netlist/model/tensor_maps.hpp>
 

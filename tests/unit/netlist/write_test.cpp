@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writing netlists: what is written reads back equal, and the layout is pinned.
 #include <buda/netlist/text/write.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Drawing operands: exponents anywhere, near each other, and at the ends of their range; fractions with few bits, none, or all.
 #include "cases.hpp"
 

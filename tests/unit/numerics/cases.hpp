@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operations on drawn operands, and a digest of what an implementation makes of them: implementations with one digest have the same bits.
 #pragma once
 

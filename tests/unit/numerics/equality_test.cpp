@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All implementations have the same bits, and those that were measured.
 //
 // measured.hpp has digests of what ttsim, Tenstorrent's functional simulator, makes of the same operands: its own routines were called with

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integers in registers, against results worked out by hand from their description (integers.hpp).
 #include <buda/numerics/integers.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The matrix unit, against results worked out by hand from its description (matrix_unit.hpp).
 #include "words.hpp"
 

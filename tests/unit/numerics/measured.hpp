@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Digests of what ttsim (release 1.10.0, Wormhole) makes of the operands of cases.cpp: one for each of its operations.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packers and unpackers, against results worked out by hand from their description (pack.hpp, unpack.hpp).
 #include "words.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The vector unit: its multiply-add by hand, and what its instructions do to registers and flags.
 #include "words.hpp"
 

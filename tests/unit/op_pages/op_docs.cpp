@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What netlists say of each op type, by its class.
 #include "op_docs.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The op types for people: the pages in docs/ops are written from the table of device ops, from this one, from the attributes and from
 // the rules.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the page of an op type.
 #include "op_docs.hpp"
 

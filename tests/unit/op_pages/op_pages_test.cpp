@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // docs/ops has a page for each op type. With BUDA_UPDATE_DOCS=1 in the environment the pages are written anew.
 #include "op_docs.hpp"
 

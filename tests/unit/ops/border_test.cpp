@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // to_device and to_host: what they do to a value is what a device graph's border does.
 #include <buda/ops/device/border.hpp>
 
-#include <buda/graph/placement.hpp>
+#include <buda/graph/tags/placement.hpp>
 #include <buda/ops/table/evaluate_call.hpp>
 #include <buda/ops/table/registry.hpp>
 #include <buda/tensor/tensor.hpp>

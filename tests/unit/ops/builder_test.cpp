@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Building graphs in C++.
 #include "running.hpp"
 
 #include <buda/graph/editor.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/ops/whole_graph/infer.hpp>

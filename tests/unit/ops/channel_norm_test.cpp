@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Batch and local response normalisation against numbers worked out by hand.
 #include <buda/tensor/tensor.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions: small ones by hand or from PyTorch, large ones (oneDNN) against the sum that defines them.
 #include "running.hpp"
 

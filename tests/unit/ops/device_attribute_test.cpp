@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of attributes: who has which, and what it says to people.
 #include <buda/ops/table/device_attribute.hpp>
 #include <buda/ops/table/device_op.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Device ops on whole tiles, manipulations on edges, and the model's border.
 #include "running.hpp"
 

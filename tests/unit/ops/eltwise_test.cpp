@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise operations against values from PyTorch (float64) and from first principles.
 #include <buda/tensor/tensor.hpp>
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Evaluation of device graphs in their data formats: by hand where numbers are few. (tests/unit/balance compares whole graphs with the
 // golden target.)
 #include <buda/graph/graph.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
 #include <buda/ops/whole_graph/evaluate_formats.hpp>
-#include <buda/tensor/quantize.hpp>
+#include <buda/tensor/formats/quantize.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <gtest/gtest.h>

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // What graphs compute, at both levels.
 #include "running.hpp"
 
 #include <buda/base/rng.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Types of whole graphs.
 #include "running.hpp"
 
 #include <buda/graph/graph.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
 

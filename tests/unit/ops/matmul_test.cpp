@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matrix products against NumPy's and against sums written out.
 #include "running.hpp"
 

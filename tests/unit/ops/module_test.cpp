@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models written in C++.
 #include <buda/graph/graph.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Softmax and layer normalisation against values from PyTorch (float64).
 #include <buda/tensor/tensor.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mathematics, activations, comparisons, integers: edge cases that ONNX's own tests do not look at, against values worked out by hand
 // or by Python's math module.
 #include <buda/tensor/tensor.hpp>

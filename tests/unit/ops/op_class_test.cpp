@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of op classes: every class has its row, and what attributes make of it.
 #include <buda/ops/table/device_op.hpp>
 #include <buda/ops/table/op_class.hpp>

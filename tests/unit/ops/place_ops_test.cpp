@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gather, scatter, search, tile and their like, against results of NumPy worked out by hand.
 #include <buda/ops/table/evaluate_call.hpp>
 

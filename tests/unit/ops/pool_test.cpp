@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pools: by hand, or from PyTorch where a comment says so.
 #include <buda/ops/table/evaluate_call.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantising and back, determinants, and Fourier transforms: by hand, or numpy.fft.
 #include <buda/tensor/tensor.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recurrent networks against torch.nn.LSTM and torch.nn.GRU (their gates brought into ONNX's order), and by hand.
 #include <buda/tensor/tensor.hpp>
 

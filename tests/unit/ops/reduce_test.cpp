@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reductions.
 #include <buda/tensor/tensor.hpp>
 

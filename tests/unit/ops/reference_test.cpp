@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // docs/internals/ops.md says what the registry says. With BUDA_UPDATE_DOCS=1 in the environment it is written anew.
 #include <buda/base/text.hpp>
 #include <buda/io/file_system.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The registry: what is in it is complete and consistent.
 #include "running.hpp"
 

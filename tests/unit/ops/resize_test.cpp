@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Resizing and sampling: by hand, or with numbers from PyTorch 1.13 (interpolate, grid_sample, torchvision's roi_align and roi_pool).
 #include <buda/tensor/tensor.hpp>
 

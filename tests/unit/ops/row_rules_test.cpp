@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where rows go through single ops and small models.
 #include "running.hpp"
 
 #include <buda/graph/graph.hpp>
-#include <buda/graph/mixed_rows.hpp>
+#include <buda/graph/tags/mixed_rows.hpp>
 #include <buda/ops/rows/mixed_rows.hpp>
 #include <buda/ops/rows/row_rules.hpp>
 #include <buda/ops/whole_graph/builder.hpp>

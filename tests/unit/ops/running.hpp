@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Running one op on small tensors and looking at what comes out.
 #pragma once
 

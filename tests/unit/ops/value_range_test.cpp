@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranges hold what the operations really give.
 #include "running.hpp"
 

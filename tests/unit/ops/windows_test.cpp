@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arguments of PyBuda's convolutions, pools and normalization, against what they stand for.
 #include <buda/graph/graph.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blob files: what is refused, with which place.
 #include <buda/overlay/blob/blob_file.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blobs in the form of TT-Buda's pipegen2: what its blobgen takes for granted about the parameters of streams.
 #include <buda/overlay/blob/blob_file.hpp>
 #include <buda/overlay/build.hpp>

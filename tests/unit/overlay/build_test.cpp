@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which streams, phases and addresses become of an edge.
 #include <buda/overlay/build.hpp>
 

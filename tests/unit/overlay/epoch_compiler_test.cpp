@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a netlist's epochs have in common, and the check before.
 #include <buda/overlay/epoch_compiler.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stream programs of what leads from chip to chip.
 #include <buda/overlay/build.hpp>
 #include <buda/overlay/reports/report.hpp>

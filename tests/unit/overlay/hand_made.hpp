@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Buffers and pipes made by hand, and the arguments of the steps from pipes to stream programs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From streams and phases to addresses in L1, and the blob that has all of it.
 #include <buda/overlay/emit/emitter.hpp>
 #include <buda/overlay/emit/limits.hpp>

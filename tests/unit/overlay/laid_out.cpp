@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "unit/overlay/laid_out.hpp"
 
 #include <buda/base/text.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the cores of a netlist use, as the files of its tools say it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transfers shared out among both networks, by what stream programs then put on the links.
 #include <buda/pipes/build/balance_networks.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stream programs of what leads from chip to chip over PCIe.
 #include <buda/overlay/blob/blob_file.hpp>
 #include <buda/overlay/build.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From streams to phases: numbering of passes, and phases that begin and continue.
 #include <buda/overlay/phases/pass_numbering.hpp>
 #include <buda/overlay/phases/phase_recorder.hpp>

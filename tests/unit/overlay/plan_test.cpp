@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From pipes to plans: sources, sinks, passes, routes over relay buffers, components.
 #include <buda/overlay/plan/core_map.hpp>
 #include <buda/overlay/plan/planner.hpp>

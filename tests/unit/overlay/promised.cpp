@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Goes pass by pass through each pipe's list. A pass ends when all tiles that the receivers are promised in the epoch have come.
 #include "unit/overlay/promised.hpp"
 

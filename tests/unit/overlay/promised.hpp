@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What pipes promise to each kernel input and queue: read off a pipegen file by its definition (docs/formats/pipegen.md), for comparison
 // with a replay.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A sender and its receivers move messages when the receivers' phases name the sender as their source, and both ends have met: at the first
 // message of a receiver's phase, the sender has to begin a phase with the same id. Kernels take and give at once. What a relay has received
 // it sends on; everybody else is a source or a sink.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs stream programs as the overlay would, message by message, and tells which tiles reach each kernel input and each queue, in which
 // order. Independent of how programs are made: it knows blobs only.
 #pragma once

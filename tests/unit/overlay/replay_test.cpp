@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stream programs of random netlists and of TT-Buda's own pipegen files, replayed against what the pipes promise.
 #include <buda/overlay/blob/blob_file.hpp>
 #include <buda/overlay/build.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists of tuples as linear runs.
 #include <buda/base/rng.hpp>
 #include <buda/overlay/blob/runs.hpp>

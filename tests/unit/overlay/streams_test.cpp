@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From plans to streams: numbers, connections, reads and writes.
 #include <buda/overlay/plan/planner.hpp>
 #include <buda/overlay/streams/allocator.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Predicted usage of L1, streams and phases against that of the tools' files: many random netlists, and the public netlists of TT-Buda.
 #include <buda/netlist/check/check.hpp>
 #include <buda/netlist/check/validate.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a netlist uses, against the stream programs that come out of the tools' files.
 #include <buda/overlay/usage.hpp>
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // cpu-fallback and lowering in part: which ops go to the host, what goes along, and that the mixed graph computes the same.
 #include "values.hpp"
 
-#include <buda/graph/graph_file.hpp>
-#include <buda/graph/placement.hpp>
+#include <buda/graph/file/graph_file.hpp>
+#include <buda/graph/tags/placement.hpp>
 #include <buda/ops/table/registry.hpp>
 #include <buda/passes/host/cpu_fallback.hpp>
 #include <buda/passes/host/host_part.hpp>

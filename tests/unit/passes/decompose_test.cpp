@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pass decompose: which rule is used, and what is said of rules that do wrong.
 #include "harness.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pipeline that the optimizer runs when none is named.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Passes on device graphs: fuse-relu and assign-formats.
 #include "values.hpp"
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Queues and nops that the user wants on edges, and tilizers: from the model's graph to what the balancer reads.
 #include "values.hpp"
 
-#include <buda/graph/constraint_tags.hpp>
-#include <buda/graph/tile_rows.hpp>
+#include <buda/graph/tags/constraint_tags.hpp>
+#include <buda/graph/tags/tile_rows.hpp>
 #include <buda/passes/pipeline/standard_passes.hpp>
 
 namespace buda::passes {

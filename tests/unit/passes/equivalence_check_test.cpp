@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // The check that a pass keeps the meaning: it finds what changed, and only that.
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/value.hpp>
 
 #include "values.hpp"
 

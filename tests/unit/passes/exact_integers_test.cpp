@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // exact-integers: what stays on the device means what it meant, and what would be rounded is not left there.
 #include "values.hpp"
 
-#include <buda/graph/placement.hpp>
+#include <buda/graph/tags/placement.hpp>
 #include <buda/passes/integers/digit_parts.hpp>
 #include <buda/passes/integers/exact_limits.hpp>
 #include <buda/passes/integers/integer_range.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The families of decomposition plugins, op by op: decomposed and lowered they mean what they meant.
 #include "values.hpp"
 

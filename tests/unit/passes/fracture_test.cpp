@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // fracture: whatever is split computes the same, chains stay split, and what cannot be split says why.
 #include "values.hpp"
 
-#include <buda/graph/constraint_tags.hpp>
+#include <buda/graph/tags/constraint_tags.hpp>
 
 #include <algorithm>
 #include <functional>

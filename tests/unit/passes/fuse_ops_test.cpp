@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // fuse-ops: which ops become one, in which order, and where their values wait.
 #include "values.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What tests of passes need: a host, a device, and the plugins of the build tree. Tests that look at values include values.hpp.
 #pragma once
 

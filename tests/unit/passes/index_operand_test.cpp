@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Indices: which integers an op takes, which inputs get their range, and what is told of computed ones.
 #include "values.hpp"
 
-#include <buda/graph/input_range.hpp>
-#include <buda/graph/loopback.hpp>
+#include <buda/graph/tags/input_range.hpp>
+#include <buda/graph/tags/loopback.hpp>
 #include <buda/passes/integers/index_operand.hpp>
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lookups and scatters by indices that the model computes: decomposed and lowered they mean what they meant.
 #include "values.hpp"
 

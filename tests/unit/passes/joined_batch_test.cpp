@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Graphs in which the elements of a batch meet: they are lowered with the batch joined to the slices.
 #include "values.hpp"
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // layout-states: the update of a weight in the order in which the model reads it, on the device, too.
 #include "values.hpp"
 
 #include <buda/autograd/training_step.hpp>
-#include <buda/graph/training.hpp>
+#include <buda/graph/tags/training.hpp>
 #include <buda/ops/device/device_layout.hpp>
 #include <buda/passes/lower/data_movement.hpp>
 #include <buda/passes/pipeline/standard_passes.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // lower-to-device: elementwise ops.
 #include "lowering_harness.hpp"
 

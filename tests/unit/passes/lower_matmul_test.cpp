@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // lower-to-device: products, and values that must fill a tile or a shape.
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/value.hpp>
 
 #include "lowering_harness.hpp"
 

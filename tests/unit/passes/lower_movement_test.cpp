@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lowering of what moves data: reshapes and transposes by edges and by pickers, slices, concatenations, borders, gathers.
 #include "values.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // lower-to-device: reductions, softmax and layernorm in spite of padding.
 #include "lowering_harness.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // lower-to-device: transposes and reshapes on edges, in copies, and on the host.
 #include "lowering_harness.hpp"
 

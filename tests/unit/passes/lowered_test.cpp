@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is known of a lowered value after an op.
 #include <buda/passes/lower/lowered.hpp>
 #include <buda/passes/lower/op_builder.hpp>

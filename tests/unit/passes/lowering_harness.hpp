@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A bench for lower-to-device alone, and a graph's ops as text.
 #pragma once
 

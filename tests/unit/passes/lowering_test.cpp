@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // lower-to-device: the ops, edges and shapes that come out, and that they compute the same in spite of padding.
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/value.hpp>
 
 #include "lowering_harness.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is said about the rows of random graphs is compared with what they do: one row of the inputs is changed, and the rows change places.
 // A value whose rows are said to be independent must agree; how often a dependence is said that does not show is counted.
 // BUDA_RANDOM_GRAPHS=FIRST:COUNT runs others.

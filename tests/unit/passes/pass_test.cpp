@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The list of passes, running one, and counting rewrites.
 #include "harness.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Outputs that are inputs of the next step: which belong together, and what tying them does.
 #include "harness.hpp"
 

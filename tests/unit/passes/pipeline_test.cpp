@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pipelines: the file, its mistakes, and how stages run.
 #include "default_pipeline.hpp"
 #include "harness.hpp"

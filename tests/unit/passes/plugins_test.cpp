@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules of our decomposition plugins: what they build, and that it means the same.
 #include "values.hpp"
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // precise-positions: which angles, coordinates and roundings go to the host with what they are made of, and which stay.
 #include "values.hpp"
 
-#include <buda/graph/loopback.hpp>
-#include <buda/graph/placement.hpp>
+#include <buda/graph/tags/loopback.hpp>
+#include <buda/graph/tags/placement.hpp>
 #include <buda/passes/integers/integer_range.hpp>
 #include <buda/passes/lower/lowering_tags.hpp>
 #include <buda/passes/precision/op_estimates.hpp>

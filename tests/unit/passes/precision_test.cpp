@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules of mixed precision: reading them, whom they are for, and what assign-formats makes of them.
 #include "values.hpp"
 

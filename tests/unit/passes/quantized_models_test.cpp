@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // quantized-models: real numbers in place of integers, at most the roundings that are left out away from them.
 #include "values.hpp"
 
-#include <buda/graph/placement.hpp>
+#include <buda/graph/tags/placement.hpp>
 
 #include <cmath>
 

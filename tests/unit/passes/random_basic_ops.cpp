@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise ops, products, reductions, normalisations and simple movement.
 #include "random_ops.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What lets the elements of a batch meet: leading axes are transposed, reduced, repeated and selected from.
 #include "random_ops.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Growing graphs op by op from a pool of values.
 #include "random_graphs.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random graphs of the kind that models are, and inputs for them: for tests of the whole pipeline.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random graphs go through the whole pipeline and must mean the same after every pass; what cannot be lowered, and of every other graph one
 // op more, runs on the host. BUDA_RANDOM_GRAPHS=FIRST:COUNT runs others.
 #include "random_graphs.hpp"
@@ -6,7 +7,7 @@
 #include "values.hpp"
 
 #include <buda/base/text.hpp>
-#include <buda/graph/placement.hpp>
+#include <buda/graph/tags/placement.hpp>
 
 #include <cstdlib>
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Slices, concatenations, borders, transposes and reshapes of all kinds, and heads of attention.
 #include "random_ops.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Families of random ops. A step makes one op, or a few that belong together, on values of the pool; none where what it drew does not fit.
 #pragma once
 

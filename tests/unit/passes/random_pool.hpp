@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The values of a random graph that is being grown, and what all families of random ops ask of them.
 #pragma once
 

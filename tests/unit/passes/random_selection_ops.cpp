@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Comparisons, where, logic, places of extremes, running sums, known indices.
 #include "random_ops.hpp"
 

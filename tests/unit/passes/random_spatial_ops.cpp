@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions, pools, resizes and norms of channels, on values [samples, channels, sizes…].
 #include "random_ops.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recurrent networks: unrolled and lowered they mean what they meant.
 #include "values.hpp"
 

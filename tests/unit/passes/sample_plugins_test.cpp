@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sampling at computed places, and determinants: decomposed and lowered they mean what they meant.
 #include "values.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sink-movement: inverse movements meet and cancel, and what does not gain by it stays.
 #include "values.hpp"
 

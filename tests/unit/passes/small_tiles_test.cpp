@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Heights of tiles by what is read of them.
 #include "harness.hpp"
 
-#include <buda/graph/loopback.hpp>
-#include <buda/graph/tile_rows.hpp>
+#include <buda/graph/tags/loopback.hpp>
+#include <buda/graph/tags/tile_rows.hpp>
 
 namespace buda::passes {
 namespace {

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // lower-to-device: axes of numbers of tiles that few cores could share, which get whole tiles of padding.
 #include "lowering_harness.hpp"
 
-#include <buda/graph/tile_count.hpp>
+#include <buda/graph/values/tile_count.hpp>
 
 namespace buda::passes {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions, pools and resizing: after decomposition and after lowering they mean what the ops mean.
 #include "values.hpp"
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // special-values: which selections among inputs go to the host, and which constants are noticed.
 #include "values.hpp"
 
-#include <buda/graph/loopback.hpp>
-#include <buda/graph/placement.hpp>
+#include <buda/graph/tags/loopback.hpp>
+#include <buda/graph/tags/placement.hpp>
 
 #include <gmock/gmock.h>
 

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // Long sums and movements of many bits: the error model, what assign-formats makes of it, and split-sums.
 #include "values.hpp"
 
-#include <buda/graph/sum_roundings.hpp>
+#include <buda/graph/values/sum_roundings.hpp>
 #include <buda/ops/linear_algebra/sparse.hpp>
 #include <buda/passes/formats/accumulation_error.hpp>
 #include <buda/passes/formats/constant_signs.hpp>

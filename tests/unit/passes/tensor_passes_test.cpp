@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Passes on tensor graphs: what they rewrite, what they leave, and that the meaning stays.
 #include "values.hpp"
 
-#include <buda/graph/graph_file.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/file/graph_file.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/passes/fuse/fusing.hpp>
 
 #include <functional>

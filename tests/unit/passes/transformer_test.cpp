@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transformers, small and as exporters write them, through the whole pipeline: what they mean stays, and data moves on edges alone.
 #include "default_pipeline.hpp"
 #include "values.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What tests of passes need to look at values: tensors, and passes that must keep the meaning of a graph.
 #pragma once
 

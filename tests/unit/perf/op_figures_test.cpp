@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is told of an op in an epoch.
 #include <buda/perf/op_figures.hpp>
 

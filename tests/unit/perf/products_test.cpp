@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files of a small run: two ops on a core each, two inputs, two executions.
 #include <buda/io/json.hpp>
 #include <buda/perf/executions.hpp>

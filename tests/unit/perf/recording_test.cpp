@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Events, entities and counters in memory.
 #include <buda/perf/recording.hpp>
 

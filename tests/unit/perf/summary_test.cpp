@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Texts of summaries.
 #include <buda/perf/summary.hpp>
 

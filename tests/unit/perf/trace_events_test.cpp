@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Events of a device beside those of a host, on the host's clock.
 #include <buda/perf/trace_events.hpp>
 

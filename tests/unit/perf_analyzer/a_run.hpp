@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A run of three epochs: the second has an op of each fault, the third two graphs.
 #pragma once
 

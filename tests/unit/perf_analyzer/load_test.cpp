@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs from files in memory: folders, files of --save, netlists that fit and others, and what is no report.
 #include "apps/perf-analyzer/figures.hpp"
 #include "apps/perf-analyzer/run.hpp"

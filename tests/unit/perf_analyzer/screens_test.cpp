@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Screens as text, and what keys do to them.
 #include "apps/perf-analyzer/draw.hpp"
 #include "apps/perf-analyzer/figures.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which overrides are tried for which limiter, and how plans are compared.
 #include "apps/perf-analyzer/trials.hpp"
 

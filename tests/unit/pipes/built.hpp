@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A netlist text with everything that becomes of it, for tests.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The values between a netlist and its pipes, for tests of single steps.
 #pragma once
 

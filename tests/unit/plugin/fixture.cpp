@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The plugin of the loader's tests. It is copied under many names, and its file's name chooses the way in which it is wrong; `good` is not.
 #include <buda/graph/graph.hpp>
 #include <buda/plugin/frontend.hpp>

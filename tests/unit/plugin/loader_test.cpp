@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loading of plugins, and every sentence with which one is refused.
 #include <buda/plugin/abi.h>
 #include <buda/balance/policy/policy.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A plugin as authors write it, whose body throws.
 #include <buda/plugin/plugin.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A plugin that was linked without one of its parts.
 #include <buda/plugin/abi.h>
 

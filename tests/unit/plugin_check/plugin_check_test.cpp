@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each suite finds what is wrong with plugins that break a promise, and nothing with one that keeps them.
 #include "apps/plugin-check/checks.hpp"
 

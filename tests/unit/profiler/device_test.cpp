@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Device logs: what is read, what is refused, and the figures, which are computed here by hand.
 #include "apps/profiler/device_stats.hpp"
 

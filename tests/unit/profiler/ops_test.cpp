@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reports of ops: fields in quotes, and rows that are none.
 #include "apps/profiler/ops_report.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The self-contained page: nothing is loaded, and no text of a report is more than text. And the dashboard's answers.
 #include "apps/profiler/page.hpp"
 #include "apps/profiler/run.hpp"

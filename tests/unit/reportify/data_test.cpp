@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the page gets of graphs, and that no text in them can become code.
 #include "apps/reportify/pass_data.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Folders of reports in memory: which files belong to which model, and what is said of those that cannot be shown.
 #include "apps/reportify/modules.hpp"
 #include "apps/reportify/pages.hpp"

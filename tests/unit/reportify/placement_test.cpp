@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the page gets of a placement: with the netlist, without it, and where ops cannot be.
 #include "apps/reportify/placement_data.hpp"
 #include "apps/reportify/run_data.hpp"

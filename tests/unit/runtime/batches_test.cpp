@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cutting into batches, with several inputs.
 #include <buda/runtime/batches.hpp>
 #include <buda/tensor/tensor.hpp>

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which part of an op's results is data.
 #include <buda/netlist/text/parse.hpp>
-#include <buda/runtime/data_extents.hpp>
+#include <buda/runtime/reference/data_extents.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <gtest/gtest.h>

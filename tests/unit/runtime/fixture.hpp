@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A small compiled model, and a target that computes something simple with it.
 #pragma once
 

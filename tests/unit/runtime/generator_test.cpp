@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Generation with models that the host computes: after token t comes t + 1, and the state counts tokens.
 #include "fixture.hpp"
 

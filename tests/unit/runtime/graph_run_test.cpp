@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 // Graphs without a chip.
 #include <buda/base/text.hpp>
-#include <buda/graph/fixed_value.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/input_range.hpp>
-#include <buda/graph/loopback.hpp>
+#include <buda/graph/tags/fixed_value.hpp>
+#include <buda/graph/tags/input_range.hpp>
+#include <buda/graph/tags/loopback.hpp>
 #include <buda/io/memory_file_system.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
-#include <buda/runtime/graph_run.hpp>
+#include <buda/runtime/reference/graph_run.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <gmock/gmock.h>

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random inputs of a graph: types, ranges, rows, seeds.
 #include <buda/base/text.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/input_range.hpp>
+#include <buda/graph/tags/input_range.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
-#include <buda/runtime/model_stimulus.hpp>
+#include <buda/runtime/model/model_stimulus.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <gtest/gtest.h>

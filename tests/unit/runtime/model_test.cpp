@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models from files: a netlist with its plan, and an image.
 #include "fixture.hpp"
 
@@ -5,7 +6,7 @@
 #include <buda/image/image.hpp>
 #include <buda/io/json.hpp>
 
-#include <buda/graph/graph_file.hpp>
+#include <buda/graph/file/graph_file.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
 #include <buda/tensor/tensor_file.hpp>
 

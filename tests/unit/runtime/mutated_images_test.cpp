@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ten thousand damaged and forged images: each is refused with a diagnostic, or is read as what it says.
 #include "fixture.hpp"
 #include "unit/device/memory_host.hpp"
@@ -5,7 +6,7 @@
 #include <buda/base/rng.hpp>
 #include <buda/device/load.hpp>
 #include <buda/image/image.hpp>
-#include <buda/runtime/model_image.hpp>
+#include <buda/runtime/model/model_image.hpp>
 
 namespace buda::runtime::test {
 namespace {

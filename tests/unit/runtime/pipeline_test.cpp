@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pipelines of devices that are easy to predict.
 #include "fixture.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A plan against its netlist.
 #include "fixture.hpp"
 

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which of a netlist's programs comes first.
-#include <buda/runtime/program_order.hpp>
+#include <buda/runtime/programs/program_order.hpp>
 
 #include <buda/base/text.hpp>
 

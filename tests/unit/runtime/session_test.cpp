@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sessions and bare netlists on a target that is easy to predict.
 #include "fixture.hpp"
 
 #include <buda/graph/graph.hpp>
 #include <buda/ops/whole_graph/builder.hpp>
-#include <buda/runtime/netlist_run.hpp>
-#include <buda/runtime/trace.hpp>
+#include <buda/runtime/device/trace.hpp>
+#include <buda/runtime/session/netlist_run.hpp>
 
 #include <gmock/gmock.h>
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Channels in shared memory; the test plays the process that runs the image. (tests/robustness/shared_io has real ones.)
 #include "fixture.hpp"
 
 #include <buda/base/text.hpp>
-#include <buda/runtime/shared_channel.hpp>
+#include <buda/runtime/shared/shared_channel.hpp>
 #include <buda/runtime/shared_io.hpp>
 
 #include <gmock/gmock.h>

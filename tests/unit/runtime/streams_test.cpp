@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stream programs on their way into a device.
 #include "fixture.hpp"
 

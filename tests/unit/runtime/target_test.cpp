@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What devices do that leave the rest to the base class.
 #include "fixture.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Options set by their names, as an embedding program does it.
 #include <buda/schema/option_set.hpp>
 

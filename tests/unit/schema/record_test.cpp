@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Field tables: reading, writing, refusing, and JSON Schema.
 #include <buda/io/json.hpp>
 #include <buda/io/yaml.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // schemas/: each published JSON Schema is the reader's own, and agrees with it on the examples, judged by another validator.
 // With BUDA_UPDATE_DOCS=1 in the environment the schemas are written anew.
 #include "apps/buda/bench_figures.hpp"
@@ -10,18 +11,18 @@
 #include <buda/base/text.hpp>
 #include <buda/device/cluster.hpp>
 #include <buda/device/format.hpp>
-#include <buda/graph/graph_file.hpp>
+#include <buda/graph/file/graph_file.hpp>
 #include <buda/host_plan/host_plan.hpp>
 #include <buda/io/json.hpp>
-#include <buda/kernels/manifest.hpp>
-#include <buda/kernels/package.hpp>
+#include <buda/kernels/compile/manifest.hpp>
+#include <buda/kernels/text/package.hpp>
 #include <buda/overlay/blob/blob_file.hpp>
 #include <buda/overlay/blob/blob_records.hpp>
 #include <buda/passes/pipeline/pipeline.hpp>
 #include <buda/perf/executions_file.hpp>
 #include <buda/perf/summary_file.hpp>
 #include <buda/pipes/format/pipes_file.hpp>
-#include <buda/runtime/op_accuracy.hpp>
+#include <buda/runtime/reference/op_accuracy.hpp>
 #include <buda/telemetry/telemetry.hpp>
 
 #include <gtest/gtest.h>

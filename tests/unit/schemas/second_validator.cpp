@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // valijson on nlohmann's JSON.
 #include "unit/schemas/second_validator.hpp"
 

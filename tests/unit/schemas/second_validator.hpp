@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A JSON Schema validator that is not ours.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From text to instructions: the language, its errors, and the words that threads push.
 #include <buda/numerics/vector_functions.hpp>
 #include <buda/sfpu/functions.hpp>

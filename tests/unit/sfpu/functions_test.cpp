@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions of ops, next to the C library's in double precision.
 #include "../numerics/words.hpp"
 

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chains of causes.
-#include <buda/sim/actions.hpp>
+#include <buda/sim/record/actions.hpp>
 
 #include <gtest/gtest.h>
 

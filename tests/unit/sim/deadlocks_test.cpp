@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // Twelve deadlocks, each with its reason: the ops that wait for each other are named, and where a hint is given, it makes the net run.
-#include <buda/sim/hint.hpp>
+#include <buda/sim/epoch/hint.hpp>
 
 #include "unit/sim/run_of.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Execution of stream programs: every tile arrives where it belongs, bytes are conserved, time is what the parts make it.
 #include "unit/sim/run_of.hpp"
 

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // The order of events.
 #include <buda/base/rng.hpp>
-#include <buda/sim/event_queue.hpp>
+#include <buda/sim/time/event_queue.hpp>
 
 #include <gtest/gtest.h>
 

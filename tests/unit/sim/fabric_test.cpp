@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shares of what transfers pass through.
-#include <buda/sim/fabric.hpp>
+#include <buda/sim/network/fabric.hpp>
 
 #include <buda/base/rng.hpp>
-#include <buda/sim/event_queue.hpp>
+#include <buda/sim/time/event_queue.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // Wrong stream programs: each is a wrong tile, a hang with its reason, or tiles left over.
 #include <buda/diag/sink.hpp>
 #include <buda/io/memory_file_system.hpp>
-#include <buda/sim/hint.hpp>
+#include <buda/sim/epoch/hint.hpp>
 
 #include "unit/sim/run_of.hpp"
 

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // Steps of kernels: what they need, free and put out adds up, whatever the op.
 #include <buda/base/text.hpp>
-#include <buda/sim/kernel_plan.hpp>
+#include <buda/sim/cores/kernel_plan.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is said to be gained from a faster part of the chip, against runs in which it is faster.
 #include <buda/base/rng.hpp>
 #include <buda/base/text.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stream programs with one change: each is refused, shows as a wrong tile, a hang or tiles left over, or does the same as before, as the
 // replay of the overlay's tests tells, which shares no code with the simulator.
 #include "unit/sim/run_of.hpp"

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // Phases, one by one, out of runs.
-#include <buda/sim/phase_cursor.hpp>
+#include <buda/sim/tiles/phase_cursor.hpp>
 
 #include <gtest/gtest.h>
 

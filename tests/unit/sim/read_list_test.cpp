@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // Positions of read lists.
-#include <buda/sim/read_list.hpp>
+#include <buda/sim/tiles/read_list.hpp>
 
 #include <gtest/gtest.h>
 

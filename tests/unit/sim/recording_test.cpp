@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a run records: times that add up exactly, at every level the same.
 #include <buda/base/rng.hpp>
 #include <buda/perf/recording.hpp>
-#include <buda/sim/run_record.hpp>
+#include <buda/sim/record/run_record.hpp>
 
 #include "unit/pipes/check/random_netlists.hpp"
 #include "unit/sim/run_of.hpp"

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // An epoch of a netlist text, ready to execute, for tests.
 #pragma once
 
 #include <buda/base/text.hpp>
 #include <buda/overlay/build.hpp>
-#include <buda/sim/epoch_run.hpp>
-#include <buda/sim/epoch_setup.hpp>
+#include <buda/sim/epoch/epoch_run.hpp>
+#include <buda/sim/epoch/epoch_setup.hpp>
 
 #include "unit/pipes/built.hpp"
 

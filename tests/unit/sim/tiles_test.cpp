@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tags in buffers, and what they are compared with.
-#include <buda/sim/tiles.hpp>
+#include <buda/sim/tiles/tiles.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // Paths over the networks.
-#include <buda/sim/topology.hpp>
+#include <buda/sim/network/topology.hpp>
 
 #include "unit/pipes/built.hpp"
 

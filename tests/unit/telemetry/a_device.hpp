@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A small device: two chips of two cores, one channel of DRAM.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From counters of executions to a file.
 #include "unit/telemetry/a_device.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The model of sensors, and files that nobody wrote for us.
 #include "unit/telemetry/a_device.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compilers for cores, where they are installed.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A core as a whole: whatever is in its L1, it says what is wrong or goes on.
 #include <buda/base/rng.hpp>
 #include <buda/isa/opcodes.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Macro operations and the replay buffer: what comes out for what was pushed.
 #include <buda/isa/opcodes.hpp>
 #include <tensix/frontend.hpp>

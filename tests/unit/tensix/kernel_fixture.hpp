@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Netlists of one op, compiled and executed on cores.
 #pragma once
 
@@ -5,7 +6,7 @@
 
 #include "unit/golden/netlist_text.hpp"
 
-#include <buda/kernels/kernel_set.hpp>
+#include <buda/kernels/text/kernel_set.hpp>
 #include <tensix/simulated_core.hpp>
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels of all families on cores: the bits of golden's mode=bits, whatever compiler made them.
 #include "kernel_fixture.hpp"
 

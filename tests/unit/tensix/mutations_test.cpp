@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Seeded defects, of kernels and of the simulator, each of which the comparison with golden's bits has to find.
 //
 // Defects of kernels are instructions that are changed in the compiled program; defects of the simulator are made by an observer, which
@@ -5,7 +6,7 @@
 #include "kernel_fixture.hpp"
 
 #include <buda/isa/opcodes.hpp>
-#include <buda/kernels/elf.hpp>
+#include <buda/kernels/programs/elf.hpp>
 #include <tensix/debug/observer.hpp>
 #include <tensix/fields.hpp>
 

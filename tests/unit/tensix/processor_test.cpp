@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The processors of a core: programs of stock compilers, and what is no program.
 #include "compilers.hpp"
 #include "programs.h"
@@ -8,7 +9,7 @@
 #include <buda/io/process.hpp>
 #include <buda/io/temporary_directory.hpp>
 #include <buda/isa/opcodes.hpp>
-#include <buda/kernels/elf.hpp>
+#include <buda/kernels/programs/elf.hpp>
 #include <tensix/riscv/processor.hpp>
 
 #include <gmock/gmock.h>

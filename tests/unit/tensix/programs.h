@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small programs whose results do not depend on the processor: compiled for a core and, as the reference, for the machine of the test.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of docs/internals/special-values.md on cores: the kernel of each of its ops gives golden's bits for each of its numbers.
 #include "kernel_fixture.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One cycle after the other.
 #include "stepped_core.hpp"
 

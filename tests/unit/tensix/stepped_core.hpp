@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A second, simple model of the time of a core, to compare the first with: every cycle everything makes one step.
 //
 // It executes the processors' programs, and of the coprocessor what its time depends on: queues, the gate, units, banks of source
@@ -6,7 +7,7 @@
 #pragma once
 
 #include <buda/isa/riscv.hpp>
-#include <buda/kernels/op_run.hpp>
+#include <buda/kernels/run/op_run.hpp>
 #include <tensix/config.hpp>
 #include <tensix/registers.hpp>
 

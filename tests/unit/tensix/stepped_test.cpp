@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // The time of kernels on a core, by events and cycle by cycle.
 #include "compilers.hpp"
 #include "stepped_core.hpp"
 
 #include <buda/base/text.hpp>
 #include <buda/io/file_system.hpp>
-#include <buda/kernels/kernel_set.hpp>
+#include <buda/kernels/text/kernel_set.hpp>
 #include <buda/netlist/text/parse.hpp>
 #include <tensix/debug/observer.hpp>
 #include <tensix/simulated_core.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long instructions take: small programs, each with the formula that the hardware's documents give for it.
 #include <buda/isa/opcodes.hpp>
 #include <tensix/core.hpp>

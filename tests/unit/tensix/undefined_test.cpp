@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a chip leaves undefined is found, each with its class and the line of the kernel: the cases are those of undefined/undefined.h.
 #include "kernel_fixture.hpp"
 

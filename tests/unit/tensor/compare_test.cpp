@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // Comparison: each measure by hand, states of correlation, infinities and NaN, verdicts.
-#include <buda/tensor/compare.hpp>
+#include <buda/tensor/check/compare.hpp>
 
 #include <buda/base/rng.hpp>
 #include <buda/tensor/tensor.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Device formats: names, codes, properties and the sizes of tiles.
 #include <buda/tensor/data_format.hpp>
 

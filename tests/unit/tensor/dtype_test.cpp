@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Spellings and properties of element types.
 #include <buda/tensor/dtype.hpp>
 

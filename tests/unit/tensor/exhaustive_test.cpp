@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every bit pattern that a tile can show, and every float of 16 bits on its way into one, with every version of the kernels.
-#include <buda/tensor/bfp_kernels.hpp>
-#include <buda/tensor/tile_layout.hpp>
+#include <buda/tensor/formats/bfp_kernels.hpp>
+#include <buda/tensor/formats/tile_layout.hpp>
 
 #include "reference_formats.hpp"
 

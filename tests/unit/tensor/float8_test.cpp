@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // 8-bit floats: every bit pattern, and what lies between.
-#include <buda/tensor/float8.hpp>
+#include <buda/tensor/formats/float8.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // 16-bit floats against a search among all their values.
 #include <buda/tensor/half.hpp>
 

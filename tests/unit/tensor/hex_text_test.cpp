@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elements as hexadecimal digits: every character at every place of a register, and tensors that are decoded when they are first read.
-#include <buda/tensor/hex_text.hpp>
-#include <buda/tensor/raw_file.hpp>
+#include <buda/tensor/bytes/hex_text.hpp>
+#include <buda/tensor/files/raw_file.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <gmock/gmock.h>

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // .npy files, against files that NumPy wrote and against damaged ones.
-#include <buda/tensor/npy.hpp>
+#include <buda/tensor/files/npy.hpp>
 
 #include "numpy_files.hpp"
 

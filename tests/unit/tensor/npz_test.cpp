@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 // .npz files and the zip archives beneath: NumPy's, ours, ZIP64, and archives that lie.
-#include <buda/tensor/npz.hpp>
+#include <buda/tensor/files/npz.hpp>
 
 #include "numpy_files.hpp"
 
 #include <buda/base/rng.hpp>
 #include <buda/io/memory_file_system.hpp>
+#include <buda/tensor/files/zip.hpp>
 #include <buda/tensor/tensor.hpp>
-#include <buda/tensor/zip.hpp>
 
 #include <gtest/gtest.h>
 

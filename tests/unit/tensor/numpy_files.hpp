@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small files that NumPy 1.24 wrote, in hexadecimal.
 #pragma once
 

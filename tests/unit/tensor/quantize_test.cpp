@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // What numbers become in each device format, against exact arithmetic.
-#include <buda/tensor/quantize.hpp>
+#include <buda/tensor/formats/quantize.hpp>
 
 #include "reference_formats.hpp"
 

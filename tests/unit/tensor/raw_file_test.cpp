@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors that lie bare in a file, aligned or not.
-#include <buda/tensor/raw_file.hpp>
+#include <buda/tensor/files/raw_file.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <gmock/gmock.h>

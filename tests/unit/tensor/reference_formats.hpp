@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // The device formats once more, written for clarity: exact arithmetic in double, one number at a time.
 #pragma once
 
 #include <buda/base/rng.hpp>
 #include <buda/tensor/data_format.hpp>
-#include <buda/tensor/quantize.hpp>
+#include <buda/tensor/formats/quantize.hpp>
 
 #include <algorithm>
 #include <bit>

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // safetensors files: mapping, validation, canonical output.
-#include <buda/tensor/safetensors.hpp>
+#include <buda/tensor/files/safetensors.hpp>
 
 #include <buda/io/memory_file_system.hpp>
 #include <buda/tensor/tensor.hpp>

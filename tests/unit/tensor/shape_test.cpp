@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shapes: volume that cannot overflow, strides, broadcasting.
 #include <buda/tensor/shape.hpp>
 

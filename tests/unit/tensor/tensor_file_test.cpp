@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading by content, writing by ending, and files that were damaged on the way.
 #include <buda/tensor/tensor.hpp>
 #include <buda/tensor/tensor_file.hpp>

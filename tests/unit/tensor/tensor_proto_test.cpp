@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // TensorProto files: what ONNX's tests hold, what is refused, and that what is written is read back.
 #include <buda/io/memory_file_system.hpp>
+#include <buda/tensor/files/tensor_proto.hpp>
 #include <buda/tensor/tensor.hpp>
 #include <buda/tensor/tensor_file.hpp>
-#include <buda/tensor/tensor_proto.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors: making, sharing, alignment, equality.
+#include <buda/tensor/formats/visit.hpp>
 #include <buda/tensor/tensor.hpp>
-#include <buda/tensor/visit.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes of tiles, against a packer that follows the description literally.
-#include <buda/tensor/tile_layout.hpp>
+#include <buda/tensor/formats/tile_layout.hpp>
 
 #include "reference_formats.hpp"
 

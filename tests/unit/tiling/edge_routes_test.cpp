@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Routes of single edges: windows, phases, granularity, limits.
 #include <buda/tiling/edge_routes.hpp>
 #include <buda/tiling/line_map.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines against the tile-by-tile map, on all manipulations.
 #include <buda/tiling/line_map.hpp>
 

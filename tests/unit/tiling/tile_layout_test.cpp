@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Indices of tiles in the buffers of cores.
 #include <buda/tiling/tile_layout.hpp>
 

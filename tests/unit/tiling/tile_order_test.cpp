@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tile orders of op classes, against the order in which kernels are defined to read.
 #include <buda/pipes/check/check_tiles.hpp>
 #include <buda/tiling/tile_order.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hints of what makes an epoch faster, and what they predict.
 #include <buda/timed/advice.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When executions on several chips begin.
 #include <buda/timed/chip_clocks.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The device: programs, queues, slices of time.
 #include <buda/timed/timed_device.hpp>
 

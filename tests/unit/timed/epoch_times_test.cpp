@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Times of epochs that were executed before.
 #include <buda/timed/epoch_times.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What kernels of sparse matmuls have to do is read off the parameters.
 #include <buda/timed/index_tiles.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pointers of queues.
 #include <buda/timed/queue_pointers.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What programs ask for, epoch by epoch.
 #include <buda/timed/grouping.hpp>
 

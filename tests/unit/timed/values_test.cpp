@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values computed from the tiles that arrive are those of target golden, bit by bit, whatever time does.
 #include <buda/functional/device.hpp>
 #include <buda/timed/timed_device.hpp>
 
-#include <buda/runtime/netlist_run.hpp>
-#include <buda/runtime/program_order.hpp>
-#include <buda/runtime/stimulus.hpp>
+#include <buda/runtime/programs/program_order.hpp>
+#include <buda/runtime/session/netlist_run.hpp>
+#include <buda/runtime/session/stimulus.hpp>
 #include <buda/runtime/streams.hpp>
 #include <buda/tensor/tensor.hpp>
 

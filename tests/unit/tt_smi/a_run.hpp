@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two chips of a running simulation.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Readings become rows with the guide's columns.
 #include "apps/tt-smi/dump.hpp"
 #include "unit/tt_smi/a_run.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Screens as text, and what keys do to them.
 #include "apps/tt-smi/draw.hpp"
 #include "unit/tt_smi/a_run.hpp"

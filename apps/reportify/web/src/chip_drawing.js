@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The chip as its networks see it: nodes at their places, and between them the links of both networks, coloured by what they carried in a run.
 import {linksOf, loadsByName, loadText, nodesOf} from './chip_model.js';
 import {shape} from './dom.js';

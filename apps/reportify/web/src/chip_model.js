@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a run's loads say of the nodes of a chip, and of the links between them.
 
 const percent = (part) => `${(100 * part).toFixed(1)} %`;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Data come as scripts, since a page that was opened from disk may load nothing else.
 const received = new Map();
 

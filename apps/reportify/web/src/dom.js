@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elements. Texts from reports only ever become text nodes and attribute values, never markup.
 export function element(name, attributes = {}, ...children) {
   const out = document.createElement(name);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The drawing of a graph on a canvas: wheel zooms, dragging moves.
 import cytoscape from 'cytoscape';
 import {place} from './graph_layout.js';

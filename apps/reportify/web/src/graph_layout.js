@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Texts in the drawing's boxes, and where these are.
 import {Graph, layout} from '@dagrejs/dagre';
 

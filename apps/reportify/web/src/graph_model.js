@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is drawn of a pass's graph: its nodes, or of a large graph parts, of which some are opened; and what differs from another graph.
 
 // Names are unique among outputs and among all other nodes.

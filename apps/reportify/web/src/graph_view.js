@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The graph of a pass, fit to the window; with what it changed of an earlier pass.
 import {load} from './data.js';
 import {element, problem} from './dom.js';

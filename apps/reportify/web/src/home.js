@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The landing page, a row for each module; the reports of a module; its passes.
 import {element, factsTable, link, problem} from './dom.js';
 import {firstSide} from './side_view.js';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keys of a view, and the dialog that lists them.
 import {element} from './dom.js';
 

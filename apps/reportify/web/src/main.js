@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page: what follows the "#" of its address says which view is shown.
 import {load} from './data.js';
 import {clear, element, link} from './dom.js';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All that is known of a node.
 import {element, factsTable} from './dom.js';
 

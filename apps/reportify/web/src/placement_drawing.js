@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The grid of a chip with the ops of an epoch, and beside it the channels of DRAM.
 import {shape} from './dom.js';
 import {shorten} from './graph_layout.js';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is computed of a placement: who reads whom, colours, heat.
 
 // For each op of the epoch: {reads, writes}, lists of {op} or {queue}.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Placement reports: an epoch's ops on the grid; what an op reads and writes is shown while the pointer or the focus is on it.
 import {drawChip} from './chip_drawing.js';
 import {hasLoads} from './chip_model.js';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is computed of a run's executions.
 
 // For each op the part of the time in which its kernels work at this cycle; undefined where it does nothing.

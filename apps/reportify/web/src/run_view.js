@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A simulated run: its epochs one after the other, and the ops of one, a bar for each input.
 import {load} from './data.js';
 import {element, factsTable, problem, shape} from './dom.js';

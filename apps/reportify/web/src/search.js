@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A field that lists the nodes whose name, op or origin holds a text.
 import {element} from './dom.js';
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two compilations side by side: their figures, and an epoch of each on its grid. An op that both have is shown in both.
 import {load} from './data.js';
 import {element, factsTable, problem} from './dom.js';

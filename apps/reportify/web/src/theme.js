@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Light or dark: as the system says, until the button is pressed.
 export const isDark = () => document.documentElement.dataset.theme === 'dark';
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gradients of activation functions, from results where those are known anyway.
 #include <buda/autograd/rules/rules.hpp>
 

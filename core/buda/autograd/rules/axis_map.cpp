@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Maps as selection matrices: lines along the axis are rows, what lies behind it columns.
 #include <buda/autograd/rules/axis_map.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Linear maps along one axis, such as interpolation: products with selection matrices, forwards and back.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gradients of arithmetic and elementwise mathematics.
 //
 // g is the gradient of the result y. Where two operands are equal, a maximum or minimum gives half of g to each, as PyTorch does; an

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gradients of selections by indices: each is added where its element came from.
 #include <buda/autograd/rules/rules.hpp>
 

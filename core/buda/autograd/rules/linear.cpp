@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gradients of products of matrices: g times the other factor, transposed.
 #include <buda/autograd/rules/rules.hpp>
 
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gradients of movements: the inverse movement, and sums where elements were repeated.
 #include <buda/autograd/rules/axis_map.hpp>
 #include <buda/autograd/rules/rules.hpp>

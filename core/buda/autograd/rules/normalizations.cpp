@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gradients of softmax, its logarithm, and normalisations.
 #include <buda/autograd/rules/axis_map.hpp>
 #include <buda/autograd/rules/rules.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gradients of pools and of what puts elements back. A maximum's gradient goes to the first of equal elements of a window, as PyTorch's
 // does: rectified values tie often.
 #include <buda/autograd/rules/rules.hpp>

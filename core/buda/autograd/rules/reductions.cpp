@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gradients of reductions and running sums: the incoming one for each element that took part. Equal extremes share it.
 #include <buda/autograd/rules/rules.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One table of all families' rules.
 #include <buda/autograd/rules/rules.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The gradient rules by family, and the table of all.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gradients of convolutions.
 //
 // Weights: the patches of x (im2col, window_rows.hpp), transposed, times the rows of g, summed over the samples. Patches are repeated, not

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows and selections.
 #include <buda/autograd/rules/window_rows.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What convolutions and pools share: values as rows, one for each place, and selections of them by constant sparse matrices.
 //
 //   rows      [n, 1, places, c]      what windows slide over

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops that no formula differentiates: why, and which of them are decomposed first.
 #include <buda/autograd/rules/rules.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sections of the schedule are taken up from their last op to their first, so that each costs what its ops cost.
 #include <buda/balance/bounds/bounds.hpp>
 

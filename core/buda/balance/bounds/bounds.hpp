@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lower bounds of the time that plans can take (docs/internals/balancing.md, "Bounds").
 //
 // The universal bound holds for every plan: no op occupies fewer cores for fewer cycles than the best kernel of its implementations, and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Places the choice again, epoch by epoch, and tries the next op beside each.
 #include <buda/balance/bounds/epoch_ends.hpp>
 

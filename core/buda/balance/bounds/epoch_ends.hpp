@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Why the epochs of a choice end where they do.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dynamic programming over the cuts of a schedule.
 #include <buda/balance/bounds/relaxed_epochs.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a schedule would be cut into epochs if ops could share the chip's cores without regard to shapes, streams and neighbours: a bound for
 // what a policy can reach, and what it aims at (docs/internals/balancing.md, "Epochs").
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers of chips, checked and sorted.
 #include <buda/balance/chips/chip_order.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which chips of a device a model uses, and in which order it goes through them.
 #pragma once
 

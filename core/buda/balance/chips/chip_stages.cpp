@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cuts by dynamic programming, and the rate of a pipeline by following it for some iterations.
 #include <buda/balance/chips/chip_stages.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model on several chips as a pipeline: its epochs, in their order, are cut into stages, one for each chip. While a chip works on one
 // iteration of the program's loop, the chip before it works on the next one.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chips by epoch, and places in the problem's list of chips.
 #include <buda/balance/chips/chips_of_choice.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // On which chip the epochs of a choice run, and where its queues have to lie for that.
 #pragma once
 

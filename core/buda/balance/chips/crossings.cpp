@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Edges between neighbouring epochs of different chips.
 #include <buda/balance/chips/crossings.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values that pass from chip to chip between ops that run together: in one temporal epoch, so that they need no queue between them.
 #pragma once
 

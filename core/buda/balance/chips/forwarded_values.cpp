@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stage after stage, so that copies are copied again.
 #include <buda/balance/chips/forwarded_values.hpp>
 
 #include <buda/graph/editor.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/placement.hpp>
+#include <buda/graph/tags/placement.hpp>
 
 #include <algorithm>
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values that pass from chip to chip, copied by ops of their own: an epoch that reads from another chip keeps both busy, so that all copies
 // for a chip stand in epochs with nothing else, where its stage begins.
 #pragma once

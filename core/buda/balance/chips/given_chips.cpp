@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chips along the order of ops, then copies, then levels.
 #include <buda/balance/chips/given_chips.hpp>
 
@@ -5,8 +6,8 @@
 #include <buda/balance/legalize/overrides.hpp>
 #include <buda/balance/problem/segment_order.hpp>
 #include <buda/base/text.hpp>
-#include <buda/graph/constraint_tags.hpp>
 #include <buda/graph/graph.hpp>
+#include <buda/graph/tags/constraint_tags.hpp>
 
 #include <algorithm>
 #include <optional>

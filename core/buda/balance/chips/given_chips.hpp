@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops on chips that the user gives them: the parts of fracture groups, which several chips compute beside each other, and single ops
 // (op.NAME.chip). All other ops run where what they take comes from.
 #pragma once

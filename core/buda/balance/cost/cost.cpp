@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cycle model of transfers.
 #include <buda/balance/cost/cost.hpp>
 

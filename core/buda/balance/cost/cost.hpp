@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long an op takes with what surrounds it: its kernel (core/buda/cost), and the ways in and out (docs/internals/balancing.md, "Cost").
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels by core/buda/cost, transfers by the balancer's estimate, edges by their routes, the loads of paths by laying out streams.
 #include <buda/balance/cost/epoch_costs.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the ops of any netlist cost, epoch by epoch, by the estimate of the placement report.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long the bytes of an epoch keep the chip's paths busy: DRAM channels, links of the networks, PCIe, Ethernet.
 #pragma once
 

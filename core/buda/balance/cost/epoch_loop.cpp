@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Round after round, with the times at which cores were done in the one before.
 #include <buda/balance/cost/epoch_loop.hpp>
 

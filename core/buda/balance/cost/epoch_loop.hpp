@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the epochs of a loop save by following each other: cores load their next program while others still work.
 //
 // Target grid lets each core load as soon as it has done with an epoch, and begins the next epoch when all have. So a core that is done

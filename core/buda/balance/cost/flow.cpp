@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Buffers, rounds and turns.
 #include <buda/balance/cost/flow.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops and edges as buda/cost/pipeline.hpp counts them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ways of streams in place of guesses.
 #include <buda/balance/cost/laid_out.hpp>
 

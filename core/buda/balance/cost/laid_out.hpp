@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is known better of ops and their pipeline once the streams of an epoch are laid out.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The busiest path of each kind.
 #include <buda/balance/cost/measure_loads.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Flows of stream programs as customers of cost/contention.hpp.
 #include <buda/balance/cost/shared_ways.hpp>
 

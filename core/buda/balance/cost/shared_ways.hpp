@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What streams take that meet others by chance on their ways.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pairs of equal reads.
 #include <buda/balance/emit/forked_inputs.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads of DRAM that several ops of an epoch share (forked_dram_inputs).
 #pragma once
 

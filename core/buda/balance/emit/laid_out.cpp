@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From usages of cores to usages of ops, and from bytes of streams to loads of graphs.
 #include <buda/balance/emit/laid_out.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the ops of a built netlist use of L1, streams and phases, and what its epochs move, as stream programs are laid out for them.
 #pragma once
 

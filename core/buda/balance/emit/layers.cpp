@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collection of ops by their layers, and the table.
 #include <buda/balance/emit/layers.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ops of a plan by what of the model they compute.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Assembly of queues, graphs and programs.
 #include <buda/balance/emit/netlist_builder.hpp>
 

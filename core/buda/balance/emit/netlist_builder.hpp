@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From chosen and placed ops to the netlist.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Panels, cells and colours of the drawing. Sizes are pixels.
 #include <buda/balance/emit/placement_picture.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A drawing of a placement: for every epoch the grid of workers, with the rectangle of each op.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inputs, outputs and parameters of a host plan.
 #include <buda/balance/emit/plan_builder.hpp>
 
@@ -5,12 +6,12 @@
 #include <buda/balance/models/op_model.hpp>
 #include <buda/balance/problem/phases.hpp>
 #include <buda/base/text.hpp>
-#include <buda/graph/fixed_value.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/input_range.hpp>
-#include <buda/graph/mixed_rows.hpp>
-#include <buda/graph/training.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/tags/fixed_value.hpp>
+#include <buda/graph/tags/input_range.hpp>
+#include <buda/graph/tags/mixed_rows.hpp>
+#include <buda/graph/tags/training.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/ops/device/device_layout.hpp>
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the host has to do for the netlist: the host plan, and the tensors that no file holds yet.
 #pragma once
 

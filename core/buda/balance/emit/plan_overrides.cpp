@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Overrides of all ops (legalize/overrides.hpp).
 #include <buda/balance/emit/plan_overrides.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Instructions of the forward program.
 #include <buda/balance/emit/program.hpp>
 

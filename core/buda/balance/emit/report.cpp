@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collection and layout of the placement report.
 #include <buda/balance/emit/report.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The placement report, format buda.placement-report/1: where each op stands, what it takes, how long it is expected to need
 // (docs/formats/placement-report.md).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From the bounds of a problem to the gaps of a plan.
 #include <buda/balance/emit/report_bounds.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the report tells of a plan beside others: how far it is from the best that there could be, and why its epochs end where they do.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Figures from a placement report, and what they are called.
 #include <buda/balance/emit/report_figures.hpp>
 

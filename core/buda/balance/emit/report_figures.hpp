@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The summary of a compilation for programs, format buda.summary/1 (docs/formats/summary.md): the facts of report_summary.hpp as figures.
 #pragma once
 

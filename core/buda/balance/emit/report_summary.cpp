@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Facts of a placement report in sentences.
 #include <buda/balance/emit/report_summary.hpp>
 

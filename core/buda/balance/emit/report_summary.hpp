@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The few facts of a placement that people ask for first.
 #pragma once
 

@@ -1,15 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cutting mixed graphs.
 #include <buda/balance/emit/segments.hpp>
 
 #include <buda/balance/problem/phases.hpp>
 #include <buda/base/text.hpp>
-#include <buda/graph/contents.hpp>
-#include <buda/graph/fixed_value.hpp>
-#include <buda/graph/input_range.hpp>
-#include <buda/graph/loopback.hpp>
-#include <buda/graph/mixed_rows.hpp>
-#include <buda/graph/placement.hpp>
-#include <buda/graph/training.hpp>
+#include <buda/graph/parts/contents.hpp>
+#include <buda/graph/tags/fixed_value.hpp>
+#include <buda/graph/tags/input_range.hpp>
+#include <buda/graph/tags/loopback.hpp>
+#include <buda/graph/tags/mixed_rows.hpp>
+#include <buda/graph/tags/placement.hpp>
+#include <buda/graph/tags/training.hpp>
 #include <buda/ops/device/device_layout.hpp>
 
 #include <algorithm>

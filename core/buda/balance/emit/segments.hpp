@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A mixed graph (graph/placement.hpp) as what runs one after the other: graphs on the host, and between them parts of one graph on the
 // device.
 #pragma once

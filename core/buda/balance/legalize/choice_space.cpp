@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From overrides and options to models: enumeration, cuts, padding, preferences.
 #include <buda/balance/legalize/choice_space.hpp>
 
@@ -16,7 +17,7 @@
 #include <buda/balance/problem/sum_roundings.hpp>
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
-#include <buda/graph/constraint_tags.hpp>
+#include <buda/graph/tags/constraint_tags.hpp>
 
 #include <algorithm>
 #include <map>

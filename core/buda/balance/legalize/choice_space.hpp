@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What policies choose from: the legal models of all ops.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which models of an op can take which operands directly.
 #include <buda/balance/legalize/cut_edges.hpp>
 

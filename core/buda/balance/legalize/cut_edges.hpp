@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Queues on edges between ops none of whose implementations go together.
 #pragma once
 

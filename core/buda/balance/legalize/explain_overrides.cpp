@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Neighbours of what was asked for are tried one after the other.
 #include <buda/balance/legalize/explain_overrides.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is said of overrides that leave an op without a model.
 #pragma once
 

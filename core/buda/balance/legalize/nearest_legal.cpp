@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One part of an override after the other is left away.
 #include <buda/balance/legalize/nearest_legal.hpp>
 

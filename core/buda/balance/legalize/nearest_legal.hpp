@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is legal near an override that is not.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading of overrides, and explanations of those that cannot be.
 #include <buda/balance/legalize/overrides.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Overrides of single ops by the user: op.NAME.grid=[2,2] and others, from --set and config files.
 #pragma once
 

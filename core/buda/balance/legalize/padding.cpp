@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which operands have the columns of a matmul's result, and how far they may grow.
 #include <buda/balance/legalize/padding.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Padding of results whose sizes have too few divisors: columns of zeros that nobody reads.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Changes of circumstances, the smallest first: grids that are turned, narrower formats, smaller results.
 #include <buda/balance/legalize/remedies.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What would make ops fit that have no legal model. Every hint is tried on the graph before it is given.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Subsets of the restrictions that hold, by their size.
 #include <buda/balance/legalize/restrictions.hpp>
 

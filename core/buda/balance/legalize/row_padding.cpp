@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which operands have the rows of a result, and selections with more rows.
 #include <buda/balance/legalize/row_padding.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Padding of rows of tiles whose number has too few divisors, as the 386 of a convolution with 111x111 results: rows of zeros that no
 // selection names.
 //

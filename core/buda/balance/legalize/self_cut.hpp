@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where queues lie between ops none of whose implementations go together.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Edges to users that leave a part out, measured with each model of the op that gives it.
 #include <buda/balance/legalize/unread_cores.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops whose users leave out a part of their result.
 #pragma once
 

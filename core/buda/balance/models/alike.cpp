@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Comparison of ops without their names.
 #include <buda/balance/models/alike.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops that have the same legal models, so that what a deep network repeats is enumerated once.
 #pragma once
 

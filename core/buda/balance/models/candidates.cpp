@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Candidates for the models of an op: how it may be divided, and whether L1 holds what it needs.
 #include <buda/balance/models/candidates.hpp>
 

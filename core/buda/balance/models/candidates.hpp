@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the op classes have in common when they enumerate their models: the steps from a grid to a checked candidate.
 #pragma once
 

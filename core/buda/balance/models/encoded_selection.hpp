@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the host writes into the two parameters of a sparse matmul.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models of dense matmuls, with or without bias, and of depthwise ones.
 #include <buda/balance/models/candidates.hpp>
 

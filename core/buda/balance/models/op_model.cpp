@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Op models: what they stand for in a netlist, and the account of those that were rejected.
 #include <buda/balance/models/op_model.hpp>
 
@@ -7,7 +8,7 @@
 #include <buda/balance/problem/selection.hpp>
 #include <buda/balance/resources/edge.hpp>
 #include <buda/base/text.hpp>
-#include <buda/graph/tile_rows.hpp>
+#include <buda/graph/tags/tile_rows.hpp>
 #include <buda/graph/tm.hpp>
 #include <buda/netlist/model/op_shapes.hpp>
 #include <buda/netlist/text/parse.hpp>

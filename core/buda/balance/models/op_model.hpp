@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Op models: the ways in which one op can be implemented on a device, each legal for itself.
 //
 // An op model is a grid of cores, the blocking of the output on it, the steps of the inner dimension, the depth of the output buffer, and

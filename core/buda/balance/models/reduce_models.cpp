@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models of reductions along r, c or z.
 #include <buda/balance/models/candidates.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The products of each core, counted and encoded.
 #include <buda/balance/models/sparse.hpp>
 

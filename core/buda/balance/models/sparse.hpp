@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sparse matmuls on cores: a selection matrix divided among the rows of a grid, and the index tiles that tell each core its products.
 //
 // All cores of a grid row do the same. The activations reach every core from top to bottom, strip by strip (u_kt tile rows each); a core

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models of sparse matmuls.
 #include <buda/balance/models/candidates.hpp>
 

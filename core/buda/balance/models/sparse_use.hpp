@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a sparse matmul is divided among cores, and what its encoding takes (sparse.hpp).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models of splices.
 #include <buda/balance/models/candidates.hpp>
 

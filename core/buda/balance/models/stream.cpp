@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stacks of a producer's parts, slices into a consumer's, and what remains of both.
 #include <buda/balance/models/stream.hpp>
 

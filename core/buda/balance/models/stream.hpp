@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Streaming along t: a result is divided into parts of fewer rows or columns, which pass through the op's grid one after the other.
 //
 // An op that streams holds a part of its result in L1 instead of all of it. In the netlist its t is `parts` times as large. A result of T

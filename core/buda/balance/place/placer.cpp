@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // First fit on the grid of workers.
 #include <buda/balance/place/placer.hpp>
 

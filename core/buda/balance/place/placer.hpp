@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The workers of a chip and who stands on them during one epoch.
 #pragma once
 

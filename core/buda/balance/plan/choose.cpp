@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The policy chooses from all legal models; then ops that have time to spare get wider sums.
 #include <buda/balance/plan/choose.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a problem to the choice of the policy.
 #pragma once
 

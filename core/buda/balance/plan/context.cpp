@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A device of one chip has no links.
 #include <buda/balance/plan/context.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each trial is a whole plan: its netlist, its streams, its report.
 #include <buda/balance/plan/direct_epochs.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a choice to its plan. Epochs take from other chips directly, over Ethernet, or from queues.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Estimates build the netlist that would be written, without its names.
 #include <buda/balance/plan/estimate.hpp>
 

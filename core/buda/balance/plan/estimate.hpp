@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The netlist of a choice, and what the report would say of it.
 #pragma once
 

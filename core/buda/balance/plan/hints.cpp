@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Halving what is too large, and lifting restrictions one by one.
 #include <buda/balance/plan/hints.hpp>
 

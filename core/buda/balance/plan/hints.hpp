@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Options with which a plan that does not fit would fit: each is tried before it is printed.
 #pragma once
 

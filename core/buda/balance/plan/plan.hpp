@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The product of balancing: what was chosen for a problem, and the netlist and report that follow from it.
 #pragma once
 

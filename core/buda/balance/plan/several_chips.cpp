@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The policy chooses twice: for one chip, which says where stages are to begin, and then stage by stage.
 #include <buda/balance/plan/several_chips.hpp>
 

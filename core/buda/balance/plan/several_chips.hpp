@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models on several chips: where their epochs are cut into stages, or what runs on chips that the user gives.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Peaks by differences between neighbouring epochs.
 #include <buda/balance/policy/epoch_span.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lifetimes of dynamic queues, and how many bytes are alive at once.
 #pragma once
 

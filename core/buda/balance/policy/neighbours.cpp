@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Edges between placed ops, queues and sources.
 #include <buda/balance/policy/neighbours.hpp>
 

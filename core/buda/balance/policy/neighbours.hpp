@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops beside each other: what the edges of a placed op cost, and whether its core has enough for them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The book-keeping behind policies, and the check of what they return.
 #include <buda/balance/policy/policy.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Policies: which of its legal implementations each op gets, and where and when it stands.
 //
 // A policy goes through the ops in execution order, picks a model for each and places it; the context keeps the books: it knows the free

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each op is placed as it stood, in the order of the schedule.
 #include <buda/balance/policy/replay.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Placing the ops of a choice once more, as they stood: for searches that change a part of it, and reports that ask why an epoch ends.
 #pragma once
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Orders and breaks.
 #include <buda/balance/problem/constraints.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/graph/constraint_tags.hpp>
 #include <buda/graph/graph.hpp>
+#include <buda/graph/tags/constraint_tags.hpp>
 
 #include <algorithm>
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tags of ops (graph/constraint_tags.hpp) ask of the schedule: orders that it keeps, and where epochs begin.
 #pragma once
 

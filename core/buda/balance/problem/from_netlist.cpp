@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Queues become sources and edges; what a plan decided is taken off the ops.
 #include <buda/balance/problem/from_netlist.hpp>
 

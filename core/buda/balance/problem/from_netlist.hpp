@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A balancing problem from an existing netlist: the same ops with the same formats and inputs per epoch, whose grids, blocks, places,
 // epochs and queues are open again.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bodies, blocks and costs of fused ops.
 #include <buda/balance/problem/fused.hpp>
 

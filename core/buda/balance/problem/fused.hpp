@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fused ops in the balancer: from the body in a graph's attributes to schedules in the netlist.
 //
 // All sub-ops work on ublocks of the op's own size, so that a fused op is blocked like any elementwise op; what it takes besides are its

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // By formats and op classes.
 #include <buda/balance/problem/l1_accumulation.hpp>
 #include <buda/ops/table/op_traits.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums in L1: a matmul whose inner dimension takes several blocks packs each block's products onto those before (attribute l1_acc), where
 // it would otherwise pack partial sums and unpack them again.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Node names as netlist names.
 #include <buda/balance/problem/names.hpp>
 

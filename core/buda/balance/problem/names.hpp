@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names of queues and ops in a netlist: those of the graph's nodes, made of letters that YAML takes plainly, each used once.
 #pragma once
 

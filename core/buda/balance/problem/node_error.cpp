@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The form of errors that concern a node.
 #include <buda/balance/problem/node_error.hpp>
 

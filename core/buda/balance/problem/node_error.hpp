@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Errors of balancing that concern a node of the graph.
 #pragma once
 

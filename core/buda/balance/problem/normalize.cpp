@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a graph needs before it can be balanced.
 #include <buda/balance/problem/problem.hpp>
 #include <buda/graph/editor.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/loopback.hpp>
+#include <buda/graph/tags/loopback.hpp>
 
 #include <set>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attributes by the table of ops/table/device_attribute.hpp.
 #include <buda/balance/problem/op_attributes.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attributes of device-level nodes as attributes of netlist ops.
 #pragma once
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Splices, embeddings and depthwise products.
 #include <buda/balance/problem/operand_shapes.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/graph/tile_rows.hpp>
+#include <buda/graph/tags/tile_rows.hpp>
 #include <buda/graph/tm.hpp>
 
 #include <algorithm>

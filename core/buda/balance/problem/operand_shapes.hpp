@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shapes of operands that do not follow from the result's shape alone: those of splices and embeddings, and of weights of depthwise
 // products.
 #pragma once

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tags of phases, and what follows from them.
 #include <buda/balance/problem/phases.hpp>
 
 #include <buda/balance/problem/node_error.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/placement.hpp>
-#include <buda/graph/training.hpp>
+#include <buda/graph/tags/placement.hpp>
+#include <buda/graph/tags/training.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The phases of a training step as segments of the device: forward, backward and optimizer are programs of their own, where the graph has
 // ops that add up gradients (graph/training.hpp).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a device graph to the ops that are to be balanced.
 #include <buda/balance/problem/problem.hpp>
 
@@ -12,12 +13,12 @@
 #include <buda/balance/problem/translate.hpp>
 #include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
-#include <buda/graph/constraint_tags.hpp>
+#include <buda/graph/drawing/label.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/label.hpp>
-#include <buda/graph/loopback.hpp>
-#include <buda/graph/tile_rows.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/tags/constraint_tags.hpp>
+#include <buda/graph/tags/loopback.hpp>
+#include <buda/graph/tags/tile_rows.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/netlist/model/op_shapes.hpp>
 #include <buda/netlist/text/parse.hpp>
 #include <buda/ops/device/device_layout.hpp>

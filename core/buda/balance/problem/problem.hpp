@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is to be balanced: the ops of a device graph in the order of their execution, with everything that does not depend on how they
 // are blocked and where they stand.
 #pragma once

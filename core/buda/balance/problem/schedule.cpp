@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Breadth-first and topological schedules.
 #include <buda/balance/problem/schedule.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The order in which ops are placed and, epoch by epoch, executed.
 #pragma once
 

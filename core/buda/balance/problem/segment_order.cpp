@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tags, and what follows from them.
 #include <buda/balance/problem/segment_order.hpp>
 
 #include <buda/base/text.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/placement.hpp>
+#include <buda/graph/tags/placement.hpp>
 
 #include <algorithm>
 

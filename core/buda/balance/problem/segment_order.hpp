@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Segments of the device: parts of its graph between which the host computes something (balance/emit/segments.hpp). Each has epochs and a
 // program of its own.
 #pragma once

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // From numbers of rows to tiles.
 #include <buda/balance/problem/selection.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/graph/tile_rows.hpp>
+#include <buda/graph/tags/tile_rows.hpp>
 #include <buda/graph/tm.hpp>
 #include <buda/tensor/tensor.hpp>
 

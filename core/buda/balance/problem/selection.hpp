@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A selection matrix in tiles: which tile of it meets which tile row of the activations, for which tile row of the result.
 //
 // The selection matrix of a sparse ("identity") matmul has T slices of R tile rows each; nearly all of its tiles are zero, and those that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Letters of Western Europe lose their accents; everything else beyond ASCII is told by the number of its code point.
 #include <buda/balance/problem/spelled_letters.hpp>
 

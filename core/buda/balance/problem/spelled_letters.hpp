@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names of any script in the letters of netlists.
 #pragma once
 

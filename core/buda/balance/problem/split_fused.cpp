@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the steps before the column is spread, and gives inputs and intermediates new numbers in both parts.
 #include <buda/balance/problem/split_fused.hpp>
 

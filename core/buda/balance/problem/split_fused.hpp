@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fused ops that compute one column of tiles first, and spread it over the columns of the result.
 #pragma once
 

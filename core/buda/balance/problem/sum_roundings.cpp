@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // An op without a tag does not round, or may not have more bits.
 #include <buda/balance/problem/sum_roundings.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/graph/sum_roundings.hpp>
+#include <buda/graph/values/sum_roundings.hpp>
 
 #include <string>
 

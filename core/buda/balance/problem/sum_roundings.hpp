@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How often the ops of a problem round their sums, as the optimizer counted it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an op takes, gives, and keeps from pass to pass.
 #include <buda/balance/problem/tile_sizes.hpp>
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // One by one.
 #include <buda/balance/problem/translate.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/netlist/text/parse.hpp>
 
 #include <algorithm>

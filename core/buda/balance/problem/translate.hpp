@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Words of graphs in those of netlists: manipulations, fidelities, accumulation formats.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Segment trees: bytes are added to spans of epochs, and the most of a span is asked for.
 #include <buda/balance/queues/channel_room.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Free bytes of DRAM channels, epoch by epoch: dynamic queues that are not alive at the same time share memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Divisors of blocks, and sums over epochs.
 #include <buda/balance/queues/divided_layouts.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Buffers of queues divided, so that channels of DRAM share what an epoch reads from them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Best fit in the chosen channels.
 #include <buda/balance/queues/dram.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where static queues lie in DRAM: allocation within the channels of one chip.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How buffers of queues are shared out among the channels of DRAM.
 #pragma once
 

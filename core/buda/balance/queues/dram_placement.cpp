@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The five algorithms.
 #include <buda/balance/queues/dram_placement.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which channel of DRAM each buffer of a queue lies in, and in which half of it.
 #pragma once
 

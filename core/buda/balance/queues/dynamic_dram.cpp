@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Best fit in what is free over a span of epochs.
 #include <buda/balance/queues/dynamic_dram.hpp>
 

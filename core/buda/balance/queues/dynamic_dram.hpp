@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where dynamic queues lie in DRAM: those that are not alive in the same epoch may lie over each other.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Buffers in a row.
 #include <buda/balance/queues/host_memory.hpp>
 

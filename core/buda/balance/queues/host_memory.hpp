@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where queues lie in the memory of the host that the chip reaches by DMA.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Longest processing time first, then moves and swaps.
 //
 // Every epoch is two loads: what channels read before its first input, and what they read and write while it runs, because the one is over

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Buffers shared out among channels, or halves of channels, so that none has much more to move in an epoch than the others.
 #pragma once
 

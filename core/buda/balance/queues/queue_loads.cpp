@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts the tiles of routes by buffer, and by when they are read.
 #include <buda/balance/queues/queue_loads.hpp>
 

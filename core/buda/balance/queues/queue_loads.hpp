@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What epochs move through the buffers of queues. It follows from the routes of edges, before the buffers have addresses.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading of places, and what keeps queues from them.
 #include <buda/balance/queues/queue_places.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Queues that the user puts into a channel of DRAM: queue.NAME.dram=[CHIP,CHANNEL], from --set and config files.
 #pragma once
 

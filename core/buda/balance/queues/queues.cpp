@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Choice of the blocking, kind and size of queues.
 #include <buda/balance/queues/queues.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Queues: between host and device, between epochs, and the rams of parameters and constants.
 #pragma once
 

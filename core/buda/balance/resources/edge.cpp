@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Costs of edges, counted over their routes.
 #include <buda/balance/resources/edge.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an edge costs: which cores its tiles come from, in which pieces, and how deep the producer has to buffer.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One sub-op writes one block at a time, so that t is 1 for each.
 #include <buda/balance/resources/fused_blocks.hpp>
 

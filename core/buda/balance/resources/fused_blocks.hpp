@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blocks of fused ops: all sub-ops work on blocks of the op's own size.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sizes of buffers and counts of streams (see the header for the model).
 #include <buda/balance/resources/resources.hpp>
 

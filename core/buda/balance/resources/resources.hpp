@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The resource model: what an op of a netlist takes from the core it stands on, and what that core has.
 //
 // Sizes of buffers are those of tiling/buffer_sizes.hpp, by which pipes and streams are laid out, too; what is added here are limits, and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rounds of trials, in each of which every epoch tries some of its ops.
 #include <buda/balance/sums/wider_sums.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums in Float32 where that costs next to nothing: in an epoch the slowest op sets the pace, and most others have time to spare.
 //
 // A destination register of 32 bits has room for half as many tiles, so that an op has smaller blocks and takes longer; what it saves is

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files, names and the first batch.
 #include <buda/compiler/accuracy/calibration.hpp>
 
 #include <buda/base/text.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
 #include <buda/runtime/batches.hpp>
-#include <buda/runtime/graph_run.hpp>
+#include <buda/runtime/reference/graph_run.hpp>
 #include <buda/tensor/tensor.hpp>
 #include <buda/tensor/tensor_file.hpp>
 

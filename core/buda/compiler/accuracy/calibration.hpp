@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What accuracy is measured on: inputs of the user's, and the outputs that are expected of them.
 #pragma once
 

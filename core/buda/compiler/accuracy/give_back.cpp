@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Delta debugging, with estimates for a guide.
 #include <buda/compiler/accuracy/give_back.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which raises to take back from a set that holds, because others suffice.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functional device as a target of its own, so that no plugin is needed.
 #include <buda/compiler/accuracy/golden_run.hpp>
 

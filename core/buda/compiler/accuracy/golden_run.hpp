@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a compiled model gives in a mode of target golden: with the arithmetic of a Tensix core, bit by bit, or as exact as its formats are.
 #pragma once
 

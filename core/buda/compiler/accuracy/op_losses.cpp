@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Own errors op by op, and their ways to the outputs.
 #include <buda/compiler/accuracy/op_losses.hpp>
 
 #include <buda/compiler/accuracy/score.hpp>
-#include <buda/graph/placement.hpp>
+#include <buda/graph/tags/placement.hpp>
 #include <buda/ops/device/device_layout.hpp>
 #include <buda/ops/elements/buffer.hpp>
 #include <buda/ops/table/registry.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the formats, the fidelity and the accumulation of each op lose of a model's outputs.
 //
 // For each op: the error that it makes itself on the arithmetic of the device (its results there next to the same op in fp32 on the

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Raises, and rules from them.
 #include <buda/compiler/accuracy/raise.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/graph/placement.hpp>
+#include <buda/graph/tags/placement.hpp>
 #include <buda/passes/formats/precision_rules.hpp>
 
 #include <algorithm>

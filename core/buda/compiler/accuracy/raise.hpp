@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What makes an op more accurate, and the rules of mixed precision that ask for it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measure, order, try.
 #include <buda/compiler/accuracy/raise_accuracy.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The accuracy budget: the cheapest formats, fidelities and accumulations with which a model's outputs are as accurate as asked for.
 //
 // The model is compiled and run on the arithmetic of the device, on inputs of the user's. First Float16 is tried for everything, which

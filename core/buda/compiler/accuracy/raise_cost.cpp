@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The op of the netlist in other formats, and its kernel.
 #include <buda/compiler/accuracy/raise_cost.hpp>
 

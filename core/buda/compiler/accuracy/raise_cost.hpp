@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a raise of an op costs: core-cycles of one input, by the formulas of kernels, with the op blocked as it is.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Greedy, one step after the other.
 #include <buda/compiler/accuracy/raise_order.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // In which order raises are worth their cycles.
 #pragma once
 

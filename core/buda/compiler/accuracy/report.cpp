@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines and YAML.
 #include <buda/compiler/accuracy/report.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the accuracy budget tells, in lines for people, and the file of rules.
 #pragma once
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Outputs against the standard criterion with another floor.
 #include <buda/compiler/accuracy/score.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/tensor/compare.hpp>
+#include <buda/tensor/check/compare.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How far a model's outputs are from those that are expected, as one number and as a verdict.
 #pragma once
 

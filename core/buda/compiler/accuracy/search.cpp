@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Galloping up, then halving.
 #include <buda/compiler/accuracy/search.hpp>
 

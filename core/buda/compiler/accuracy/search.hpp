@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fewest steps after which a condition holds that only trials tell.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The device of simulated time as a target of its own, as target `grid` is by default.
 #include <buda/compiler/accuracy/simulated_run.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long a compiled model takes on the device, in simulated time.
 #pragma once
 

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 // The stages in a row, without their messages.
 #include <buda/compiler/accuracy/trial.hpp>
 
 #include <buda/compiler/accuracy/simulated_run.hpp>
 #include <buda/compiler/compiled_model.hpp>
 #include <buda/compiler/optimize.hpp>
-#include <buda/graph/placement.hpp>
-#include <buda/graph/renumber.hpp>
+#include <buda/graph/parts/renumber.hpp>
+#include <buda/graph/tags/placement.hpp>
 #include <buda/io/quiet_host.hpp>
 #include <buda/ops/device/device_layout.hpp>
 

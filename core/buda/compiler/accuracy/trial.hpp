@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One compilation on trial: with some rules of mixed precision more, placed, and run on the calibration's inputs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Archives through libarchive: libbuda_archive.so.
 #include <buda/image/libarchive/functions.hpp>
 

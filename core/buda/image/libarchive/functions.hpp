@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What libbuda_archive.so, which is loaded with the first archive, does with libarchive.
 #pragma once
 

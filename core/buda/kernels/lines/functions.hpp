@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // What libbuda_lines.so does with libdw.
 #pragma once
 
-#include <buda/kernels/source_lines.hpp>
+#include <buda/kernels/lines/source_lines.hpp>
 
 namespace buda::kernels {
 

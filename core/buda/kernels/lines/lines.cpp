@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines through libdw: libbuda_lines.so.
 #include <buda/kernels/lines/functions.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The order of checks, and their findings.
 #include <buda/netlist/check/check.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the parts of the validator share. Internal to this module.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Edges: manipulations that are allowed, shapes that fit.
 #include <buda/netlist/check/check_context.hpp>
 

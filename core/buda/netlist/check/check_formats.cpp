@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which data formats go together.
 #include <buda/netlist/check/check_context.hpp>
 #include <buda/ops/table/device_op.hpp>

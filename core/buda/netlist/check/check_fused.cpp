@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fused ops: what may follow what in a schedule, who reads which buffer when, and blocks that fit together.
 //
 // A fused op's intermediates are FIFOs in L1; `dest` is the destination register, whose content lives until the next sub-op only. The

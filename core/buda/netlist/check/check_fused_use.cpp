@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fused ops as an op uses them: its block, its destination register, and which sub-ops have a form for its formats.
 //
 // Sub-ops compute on one of two units. add, subtract and multiply of floats run on the matrix unit, which reads two operands and leaves

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every op has to fulfil, apart from formats: counts, blocks, destination register, and what attributes ask for.
 #include <buda/netlist/check/check_context.hpp>
 #include <buda/netlist/model/output_buffer.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules of single op types, apart from formats.
 #include <buda/netlist/check/check_context.hpp>
 

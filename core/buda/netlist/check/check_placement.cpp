@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops on the grid of workers.
 #include <buda/netlist/check/check_context.hpp>
 

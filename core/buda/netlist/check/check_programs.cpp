@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs: structure, and what they may say of queues.
 #include <buda/netlist/check/check_context.hpp>
 #include <buda/netlist/program/program_code.hpp>

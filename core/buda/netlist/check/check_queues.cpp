@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Queues by themselves: buffer lists, aliases, ports, addresses within their memory, and overlaps.
 #include <buda/netlist/check/check_context.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names, references and the sets of chips.
 #include <buda/netlist/check/check_context.hpp>
 #include <buda/netlist/program/temporal_epochs.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parts what is wrong from what is only said.
 #include <buda/netlist/check/require_rules.hpp>
 

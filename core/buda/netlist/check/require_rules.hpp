@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules of netlists as a condition of later stages.
 #pragma once
 

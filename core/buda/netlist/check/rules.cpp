@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The list of rules.
 #include <buda/netlist/check/check.hpp>
 

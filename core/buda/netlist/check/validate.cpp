@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads a netlist once and checks it on one device after the other.
 #include <buda/netlist/check/validate.hpp>
 

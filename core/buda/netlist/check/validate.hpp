@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a netlist is worth on each architecture that it is for.
 #pragma once
 

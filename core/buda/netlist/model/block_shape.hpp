@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a tensor of tiles is cut into grids of blocks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fused ops: schedules of sub-ops that one op executes on each ublock.
 #pragma once
 

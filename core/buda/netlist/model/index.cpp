@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds the index.
 #include <buda/netlist/model/index.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finding the parts of a netlist by name.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Comparison and names of the netlist's parts.
 #include <buda/netlist/model/netlist.hpp>
 

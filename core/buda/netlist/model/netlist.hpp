@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The netlist of TT-Buda as data: queues, graphs of ops, fused ops and programs (docs/formats/netlist.md).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops: what a rectangle of workers computes.
 #pragma once
 

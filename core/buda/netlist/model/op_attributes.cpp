@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From keys to members.
 #include <buda/netlist/model/op_attributes.hpp>
 

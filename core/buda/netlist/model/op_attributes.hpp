@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attributes of ops in netlists: their rows (ops/table/device_attribute.hpp), and the members that hold them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blocks and shapes of operands, role by role.
 #include <buda/netlist/model/op_shapes.hpp>
 

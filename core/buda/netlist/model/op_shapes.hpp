@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operands of ops: which row of the table of op classes they go by, their blocks and shapes, and how many there are. What the balancer has
 // to make, the validator checks, and pipes deliver.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tables of names.
 #include <buda/netlist/model/op_types.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The vocabulary of netlists: op types, fidelities, orders, and their spelling.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Halves that are filled by turns.
 #include <buda/netlist/model/output_buffer.hpp>
 

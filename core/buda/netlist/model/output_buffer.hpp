@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How many mblocks the buffer of an op's output can have.
 #pragma once
 

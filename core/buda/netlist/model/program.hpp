@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs: which graphs run, in which order, and the queue pointers meanwhile.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Queues and rams: passive storage between epochs, and between host and device.
 #pragma once
 

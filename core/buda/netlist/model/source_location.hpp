@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Source locations of the parts of a netlist, in 12 bytes each.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading and writing of index tiles.
 #include <buda/netlist/model/sparse_encoding.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The index tiles of a sparse ("identity") matmul: which sparse tile meets which row of activation tiles, and where the product goes.
 //
 // in0 holds the different sparse tiles, in1 the activations, in2 index tiles that list the products. Every core row has index and sparse

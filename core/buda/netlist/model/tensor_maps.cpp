@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The TMs one by one, and chains of them.
 #include <buda/netlist/model/tensor_maps.hpp>
 

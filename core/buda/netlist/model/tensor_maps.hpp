@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensor manipulations (TMs): what they do to the shape of a tensor of tiles, and which tile each tile of the result comes from.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Follows the program interpreter and keeps the write pointers of queues, which no program names.
 #include <buda/netlist/program/plan.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs unrolled: every epoch that they execute, and where it reads and writes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compiles programs.
 #include <buda/netlist/program/program_code.hpp>
 

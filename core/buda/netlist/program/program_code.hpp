@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs with names replaced by numbers, ready to run. Internal to this module.
 #pragma once
 

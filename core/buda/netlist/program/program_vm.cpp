@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The machine that runs compiled programs.
 #include <buda/netlist/program/program_vm.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the programs of a netlist: variables, loops, and which graph executes with which queue settings.
 #pragma once
 

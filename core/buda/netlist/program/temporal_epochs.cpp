@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Groups executed graphs, and numbers the groups as TT-Buda does: its runtime finds the products of an epoch by that number.
 #include <buda/netlist/program/temporal_epochs.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which graphs run at the same time on the chips of a cluster.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Comparison of netlists, field by field, with the fields as the writer has them.
 #include <buda/netlist/text/diff.hpp>
 

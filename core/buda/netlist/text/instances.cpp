@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Queues and graphs that list their chips become one instance per chip, also of a list of one.
 //
 // Instance d of X is called X.d; the ops of a graph, the inputs of ops and queues, aliases, executes and queue settings follow. A

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The top of a netlist: sections, architectures.
 #include <buda/netlist/text/parse.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the attributes of ops and sub-ops.
 #include <buda/netlist/model/op_attributes.hpp>
 #include <buda/netlist/text/parse_context.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the parts of the netlist reader share: readers of single values, and of elements field by field. Internal to this module.
 #pragma once
 

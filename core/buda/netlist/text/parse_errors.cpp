@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Errors with the element in which they are and the word that may be meant.
 #include <buda/netlist/text/parse_errors.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The errors that the parts of the netlist reader find. Internal to this module.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads programs.
 #include <buda/netlist/text/parse_context.hpp>
 

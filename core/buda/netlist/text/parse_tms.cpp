@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads lists of tensor manipulations.
 #include <buda/netlist/text/parse_context.hpp>
 

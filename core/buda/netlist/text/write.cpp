@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The canonical layout of a netlist.
 #include <buda/netlist/text/write.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes names, numbers, TMs and attributes.
 #include <buda/netlist/text/write_context.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pieces of text that the parts of the netlist writer share. Internal to this module.
 #pragma once
 

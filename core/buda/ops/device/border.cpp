@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // to_device and to_host: what the host does at the border of a device graph, in its middle.
 #include <buda/ops/device/border.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/graph/placement.hpp>
+#include <buda/graph/tags/placement.hpp>
 #include <buda/ops/device/device_layout.hpp>
 #include <buda/ops/table/evaluate_call.hpp>
 #include <buda/ops/table/rules.hpp>

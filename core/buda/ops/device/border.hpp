@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops that lead from the host to the device and back inside a mixed graph (graph/placement.hpp).
 #pragma once
 

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 // Padding into tiles and back, and the data movement of TMs.
 #include <buda/ops/device/device_layout.hpp>
 
 #include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/node.hpp>
-#include <buda/graph/tile_count.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/tile_count.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/ops/elements/copy.hpp>
 #include <buda/ops/table/rules.hpp>
 

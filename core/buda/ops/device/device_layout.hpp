@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the model's tensors sit in the padded 4-D values of a device graph, and what TMs do to such values.
 //
 // At device level a value has the shape (w, z, r, c) with r and c whole tiles, and its padding is part of it: an op computes on padding as

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // fused_op at device level: its sub-ops one after the other.
 #include <buda/ops/device/fused_body.hpp>
 #include <buda/ops/table/registry.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules that a fused op's body obeys.
 #include <buda/ops/device/fused_body.hpp>
 

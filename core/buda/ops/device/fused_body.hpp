@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bodies of fused ops (graph/fused_body.hpp): what makes one sound, and how to go through it.
 #pragma once
 
 #include <buda/diag/result.hpp>
-#include <buda/graph/fused_body.hpp>
+#include <buda/graph/values/fused_body.hpp>
 #include <buda/ops/table/op.hpp>
 
 #include <cstddef>

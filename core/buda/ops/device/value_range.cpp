@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Interval arithmetic on the device's elementwise operations.
 #include <buda/ops/device/value_range.hpp>
 

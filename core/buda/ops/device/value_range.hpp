@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Interval arithmetic: what is known of many numbers at once, and how an operation changes it.
 #pragma once
 

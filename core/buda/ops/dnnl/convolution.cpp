@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions by oneDNN.
 //
 // oneDNN's fast kernels want values in blocks of 8 or 16 channels, so that a call is: reorder the weights, reorder the input, convolve,

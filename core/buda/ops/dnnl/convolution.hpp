@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Large convolutions in fp32, by oneDNN.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What libbuda looks up.
 #include <buda/ops/dnnl/functions.hpp>
 

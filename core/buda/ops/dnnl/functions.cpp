@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of libbuda_dnnl.so, which is loaded with the first call.
 #include <buda/ops/dnnl/functions.hpp>
 

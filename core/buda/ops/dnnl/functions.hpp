@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What libbuda_dnnl.so, which is loaded with the first large product or convolution, does with oneDNN.
 #pragma once
 

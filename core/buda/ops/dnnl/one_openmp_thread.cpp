@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls of OpenMP's runtime.
 #include <buda/ops/dnnl/one_openmp_thread.hpp>
 

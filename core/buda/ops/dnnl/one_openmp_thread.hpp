@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One OpenMP thread around calls of oneDNN.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One call of oneDNN for each block.
 #include <buda/ops/dnnl/product.hpp>
 

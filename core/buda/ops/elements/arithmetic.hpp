@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // In which type an op computes: fp32 for the small floating-point types, fp64 for F64, and 64-bit integers, whose results wrap into the
 // element type as NumPy's do.
 #pragma once

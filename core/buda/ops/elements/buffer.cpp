@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory for results.
 #include <buda/ops/elements/buffer.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Strided copies.
 #include <buda/ops/elements/copy.hpp>
 

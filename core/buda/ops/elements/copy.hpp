@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Moving elements between tensors, whatever their type.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Evaluation element by element.
 #include <buda/ops/elements/loops.hpp>
 

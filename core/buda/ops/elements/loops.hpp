@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Evaluation element by element. What stands around the loop (conversion, memory, broadcasting, threads) is compiled once; of each formula
 // and type only the loop is, and called through a pointer.
 #pragma once

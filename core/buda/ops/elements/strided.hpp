@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Walking over tensors whose elements are not next to each other: broadcasts, transposes, slices.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Activation functions that frameworks have and a device's vector unit does not: each is one formula, written so that nothing overflows
 // where the result does not.
 #include <buda/base/text.hpp>

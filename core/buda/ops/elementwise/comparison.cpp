@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operations with booleans: comparisons, logic, tests of floating-point numbers, selection; and conversion between element types.
 #include <buda/base/text.hpp>
 #include <buda/ops/elements/arithmetic.hpp>

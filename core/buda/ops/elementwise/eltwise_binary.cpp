@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise operations of two values.
 //
 // At tensor level they broadcast as NumPy does and take numbers of one type. Division of integers truncates toward zero; dividing by zero

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise mathematics of one value beyond what a device has: trigonometry, hyperbolic functions, rounding, signs.
 //
 // round goes to the nearest integer, ties to the even one, as IEEE 754 and ONNX have it. Integers stay as they are under rounding.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise operations of one value: activations and mathematics.
 //
 // gelu is x Φ(x) with Φ(x) = erfc(-x/√2)/2, which keeps its digits for negative x where (1 + erf(x/√2))/2 loses them; with

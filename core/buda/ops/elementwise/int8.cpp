@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Between floating-point numbers and the Int8 of a device.
 #include <buda/ops/elementwise/int8.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The Int8 of a device: a sign and 7 bits, so that integers go from -127 to 127; halves are rounded away from zero.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arithmetic of integers: bits, shifts, and the two remainders (which floating-point numbers have too).
 #include <buda/base/text.hpp>
 #include <buda/ops/elements/arithmetic.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Between real numbers and small integers or 8-bit floats: quantize, dequantize, requantize, round_float8.
 //
 // A scale and a zero point hold for the whole value, or (as vectors) for each slice along an axis. The arithmetic is fp32's, rounding to
@@ -11,7 +12,7 @@
 #include <buda/ops/table/evaluate_call.hpp>
 #include <buda/ops/table/families.hpp>
 #include <buda/ops/table/rules.hpp>
-#include <buda/tensor/float8.hpp>
+#include <buda/tensor/formats/float8.hpp>
 
 #include <algorithm>
 #include <cmath>

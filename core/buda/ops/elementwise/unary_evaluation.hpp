@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Evaluations of ops with one input that compute element by element.
 #pragma once
 

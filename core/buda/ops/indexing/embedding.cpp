@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The device's lookup: the numbers stand in row 0 of their matrix, and each gives a row of the result.
 #include <buda/ops/indexing/embedding.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // embedding: rows of a table by their numbers, at device level.
 #pragma once
 

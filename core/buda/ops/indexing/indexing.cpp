@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operations that pick or place elements by index: gather, scatter, one_hot, reverse_sequence.
 //
 // Indices are integers that count from the end where they are negative. They are data, so one that lies outside is found when the op

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counting of n-grams: how often each of a fixed list of short sequences of numbers (tokens) occurs in a longer one.
 //
 // A gram of n numbers may skip: with a skip of s its numbers are s + 1 positions apart. A gram counts once for each place and each skip

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counting of n-grams, a member of the family `search` (search.cpp).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operations along one axis that look for elements or run through them: argmax, argmin, topk, cumsum; and ngram_counts (ngrams.cpp).
 //
 // Among equal elements the one with the smallest index counts first (argmax and argmin: the largest, on request). NaN counts as larger than

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // depthwise: products in which blocks of columns see only themselves, at both levels.
 //
 // x has `taps` groups of C columns, C being whole blocks of `width`; weights has width rows for each tap. Column c of the result is the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Determinants of square matrices, by elimination with the largest pivot of each column, in fp64.
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matrix products: oneDNN for large ones in fp32, plain loops for the rest.
 //
 // On its first call in a process oneDNN generates machine code, which takes 45 ms; from then on it is fast even for small matrices

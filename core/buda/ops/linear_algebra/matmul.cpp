@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products of matrices: matmul and gemm of frameworks, and the device's matmul.
 //
 // The device's matmul takes (w, z, r, k) and (w, z, k, c), one product for each w and z; an operand with w = 1 serves all inputs of the

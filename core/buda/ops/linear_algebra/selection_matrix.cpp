@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Selection matrices of windows and of rows.
 #include <buda/ops/linear_algebra/selection_matrix.hpp>
 #include <buda/tensor/tensor.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Making selection matrices: the sparse matrices by which windows that slide over places, and other movements of rows, become products
 // (sparse.hpp).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products with selection matrices: rows of one value gathered and added up, at both levels.
 #include <buda/ops/linear_algebra/sparse.hpp>
 

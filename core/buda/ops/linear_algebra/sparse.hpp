@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products with selection matrices: sparse matrices, known when the model is compiled, of which each row names a few rows of the other
 // factor.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The discrete Fourier transform along an axis, in fp64.
 //
 // A transform of n = p m points is p transforms of every p-th point and a sum of p terms for each result (Cooley and Tukey, 1965), p being

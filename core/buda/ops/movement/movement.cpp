@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operations that move elements and compute nothing, on any element type: reshape, transpose, squeeze, unsqueeze, broadcast, slice,
 // concatenate, pad. At device level the same is done on edges (graph/tm.hpp).
 #include <buda/base/checked.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Movements that TMs of a device have no word for, on any element type: repetition, borders that continue the value, triangles.
 #include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>

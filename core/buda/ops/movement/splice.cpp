@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The device's concatenation: its inputs agree but for one axis, along which they follow one another with all their padding.
 #include <buda/ops/movement/splice.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // splice: values one after the other, at device level.
 #pragma once
 

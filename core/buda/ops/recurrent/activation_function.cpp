@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Formulas of the functions that ONNX allows in RNN, LSTM and GRU.
 #include <buda/ops/recurrent/activation_function.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions that recurrent cells can apply to their gates.
 #pragma once
 

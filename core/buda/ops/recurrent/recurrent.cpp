@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recurrent networks over a sequence: rnn, lstm and gru, with the equations and the order of gates that ONNX gives them.
 //
 // For each direction one product brings all steps' inputs through the input weights; then step follows step, each with a product of the

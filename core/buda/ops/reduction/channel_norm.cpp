@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Normalisation with stored or local statistics: batchnorm, lrn.
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operations on whole lines of a value: softmax, its logarithm, layer normalisation.
 //
 // Sums are taken in fp64 in the order of the axis, exponentials in the element type. The stable softmax subtracts the line's maximum first,

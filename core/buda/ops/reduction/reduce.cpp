@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reductions: sum, mean, product, maximum and minimum along axes, and the device's reduce.
 //
 // Sums are taken in fp64 (integers: in 64 bits), one element after the other in row-major order, so that the result is the same with any

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // Evaluation of constants, and comparison of their parts.
 #include <buda/ops/rows/free_values.hpp>
 
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 
 #include <algorithm>

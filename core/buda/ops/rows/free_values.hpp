@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values that depend on no row: whether they are the same for all rows that they meet.
 #pragma once
 

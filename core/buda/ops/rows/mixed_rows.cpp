@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // The way from the inputs to the outputs.
 #include <buda/ops/rows/mixed_rows.hpp>
 
 #include <buda/graph/graph.hpp>
-#include <buda/graph/loopback.hpp>
-#include <buda/graph/mixed_rows.hpp>
+#include <buda/graph/tags/loopback.hpp>
+#include <buda/graph/tags/mixed_rows.hpp>
 #include <buda/ops/rows/free_values.hpp>
 #include <buda/ops/rows/row_rules.hpp>
 #include <buda/ops/table/registry.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether the rows of a model, along the first axis of its inputs, depend on each other.
 //
 // A session cuts inputs that have more rows than the model was compiled for into batches. That gives what the model means only where row i

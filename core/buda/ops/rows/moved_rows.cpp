@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counting in row-major order, and moving numbers of rows.
 #include <buda/ops/rows/moved_rows.hpp>
 

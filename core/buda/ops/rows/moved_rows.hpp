@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where rows are after ops that move elements and compute nothing.
 #pragma once
 

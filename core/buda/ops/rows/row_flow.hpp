@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the rows of a model's inputs lie in a value that is computed from them.
 //
 // A batch has `batch` rows along the first axis of the inputs. Ops move that axis, make it longer and join it with others; as long as it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules, by op or, for ops that compute element by element, by family.
 #include <buda/ops/rows/row_rules.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For each op at tensor level: where its results have the rows that its inputs have.
 #pragma once
 

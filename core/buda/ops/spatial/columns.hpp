@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Windows as columns of a matrix (im2col), and back (col2im): a convolution is then a product of matrices.
 #pragma once
 

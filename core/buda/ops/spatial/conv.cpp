@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions over one, two or three axes, as frameworks mean them: cross-correlations.
 //
 // Large ones in fp32 are oneDNN's; the others, integers among them, are products of the weights' matrix with one of the windows' elements.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transposed convolutions: each element of the input spreads over a window of the output, with the weights as factors.
 //
 // A product of the weights' transpose with the input gives the columns of all windows, which are then added where they overlap, tap after

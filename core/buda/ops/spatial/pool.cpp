@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Maximum and mean over sliding windows, of one, two or three axes.
 //
 // For each tap of the window one pass over all windows, row by row, so that the innermost loop runs along a row; padding is skipped, not

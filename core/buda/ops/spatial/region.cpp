@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Regions of maps, brought to one size: roi_align and max_roi_pool of object detectors.
 //
 // roi_align (He and others, Mask R-CNN, 2017) takes the mean (or maximum) of bilinear samples in each bin of a region, without rounding

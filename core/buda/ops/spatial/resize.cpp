@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Resizing by interpolation along each axis.
 //
 // An element of the result has a coordinate in the input for each axis; its value is a weighted sum of 1 (nearest), 2 (linear) or 4

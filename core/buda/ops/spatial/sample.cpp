@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sampling of maps [samples, channels, sizes of one or more axes] at places that are computed: grid_sample.
 //
 // A place has a coordinate for each axis, the last axis first, -1 and 1 being the borders of a map. Interpolation and the treatment of

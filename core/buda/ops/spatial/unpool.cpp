@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The inverse of a maximum over windows: elements back to the places that they came from.
 #include <buda/base/text.hpp>
 #include <buda/ops/elements/buffer.hpp>

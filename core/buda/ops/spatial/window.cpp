@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sizes of sliding windows.
 #include <buda/ops/spatial/window.hpp>
 

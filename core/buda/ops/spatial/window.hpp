@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Windows that slide over the last axes of a value: what convolutions and pools have in common.
 #pragma once
 

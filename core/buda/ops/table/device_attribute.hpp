@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of the attributes of device ops: their names, types and ranges, which ops have them, and what they mean to people. Readers and
 // writers of netlists, the attributes of graphs at device level, balancing and documentation take them from here.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of device ops, and the definitions that follow from it.
 #include <buda/ops/table/device_op.hpp>
 

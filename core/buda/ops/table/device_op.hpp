@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of device ops: what every stage has to know of an op type, once.
 //
 // The rows are in device_ops.def. What the table does not hold is what only one stage can do: a target computes an op on tiles, a lowering

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reference meaning of an op: what an op's evaluation is given, and how it is called.
 #pragma once
 

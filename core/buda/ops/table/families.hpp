@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The families of operations, one file each.
 #pragma once
 

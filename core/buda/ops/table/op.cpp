@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attributes against their definition, and the checks that every use of an op begins with.
 #include <buda/ops/table/op.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an operation is: its inputs and attributes, the rule for its result's type, its reference meaning and its cost.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of op classes, and what attributes make of its rows.
 #include <buda/ops/table/op_class.hpp>
 

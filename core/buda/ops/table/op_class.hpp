@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of op classes: what is the same for all op types of a class, once. Tiling, the rules of netlists, balancing, pipes and targets
 // ask it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Answers from the columns of op classes.
 #include <buda/ops/table/op_traits.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a stage asks of an op's type: each question is answered by the columns of its class (op_class.hpp), so that a new class need not be
 // listed where its columns say enough.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The types and classes of device ops.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Look-ups of operations.
 #include <buda/ops/table/registry.hpp>
 

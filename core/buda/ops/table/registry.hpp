@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All operations by level and name.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conditions and results that many rules share.
 #include <buda/ops/table/rules.hpp>
 

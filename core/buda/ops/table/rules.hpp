@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the families' rules have in common: their errors, and conditions on types.
 #pragma once
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Building graphs call by call.
 #include <buda/ops/whole_graph/builder.hpp>
 
 #include <buda/base/text.hpp>
 #include <buda/graph/editor.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/ops/device/device_layout.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
 

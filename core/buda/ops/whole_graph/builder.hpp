@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Building graphs in C++: one call per operation, types derived on the way.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operations of the Builder that are several of ours, and those whose arguments need a look at shapes.
 #include <buda/base/text.hpp>
 #include <buda/graph/graph.hpp>

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 // The evaluator: nodes in topological order, each result freed after its last use.
 #include <buda/ops/whole_graph/evaluate.hpp>
 
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/placement.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/tags/placement.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/ops/device/device_layout.hpp>
 #include <buda/ops/table/evaluate_call.hpp>
 #include <buda/ops/whole_graph/evaluate_formats.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The meaning of a graph: what it computes, in fp32, at either level.
 #pragma once
 

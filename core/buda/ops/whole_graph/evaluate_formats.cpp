@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matmul and multiplication see parts of their operands, everything else rounds around the reference meaning.
 #include <buda/ops/whole_graph/evaluate_formats.hpp>
 
 #include <buda/base/text.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/placement.hpp>
+#include <buda/graph/tags/placement.hpp>
 #include <buda/ops/device/fused_body.hpp>
 #include <buda/ops/elements/buffer.hpp>
 #include <buda/ops/linear_algebra/gemm.hpp>
@@ -11,8 +12,8 @@
 #include <buda/ops/table/device_op.hpp>
 #include <buda/ops/table/evaluate_call.hpp>
 #include <buda/ops/table/op.hpp>
-#include <buda/tensor/math_unit.hpp>
-#include <buda/tensor/quantize.hpp>
+#include <buda/tensor/formats/math_unit.hpp>
+#include <buda/tensor/formats/quantize.hpp>
 
 #include <algorithm>
 #include <bit>

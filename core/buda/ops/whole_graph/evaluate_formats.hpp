@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a device makes of a node: its formats, the width of its destination register and its math fidelity applied to the reference meaning.
 //
 // Values are rounded to their format wherever they are stored: model inputs, parameters and constants when they come to the device, the

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules of ops applied to whole graphs.
 #include <buda/ops/whole_graph/infer.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/graph/check/verify.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/placement.hpp>
-#include <buda/graph/value.hpp>
-#include <buda/graph/verify.hpp>
+#include <buda/graph/tags/placement.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/ops/device/device_layout.hpp>
 #include <buda/ops/table/rules.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Types of a whole graph: derived from the rules of its ops, or checked against them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names, and the graph that forward() builds.
 #include <buda/ops/whole_graph/module.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model written in C++: parameters, constants and submodules with names, and what is computed with them.
 //
 //   class Linear final : public ops::Module {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arguments as attributes, and transposes around.
 #include <buda/ops/whole_graph/windows.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions, pools and normalization with the arguments of PyBuda's operations: one number for both axes, padding that keeps the size,
 // channels behind rows and columns.
 //

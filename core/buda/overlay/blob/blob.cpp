@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small questions to a blob.
 #include <buda/overlay/blob/blob.hpp>
 

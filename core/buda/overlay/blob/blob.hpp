@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The stream programs of one temporal epoch: what the overlay of each core does to carry the pipes of a pipegen file. The content
 // of a blob file (docs/formats/blob.md); how it is made: docs/internals/streams.md.
 #pragma once

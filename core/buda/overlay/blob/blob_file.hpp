@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blob files: ours (JSON, docs/formats/blob.md), and the YAML that TT-Buda's pipegen2 writes and its blobgen reads.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Graphs of the same names may have been placed in another way.
 #include <buda/overlay/blob/blob_of_netlist.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether stream programs are of a netlist: they name its ops and queues, at the places that it gives them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A route to a place beside the grid would have no end.
 #include <buda/overlay/blob/blob_places.hpp>
 

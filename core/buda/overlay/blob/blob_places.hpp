@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether stream programs are for the networks of a device.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads blob files of our form and checks what their users rely on.
 #include <buda/overlay/blob/blob_file.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What each key of a blob file means.
 #include <buda/overlay/blob/blob_records.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The field tables of buda.blob/1. Internal to the module.
 #pragma once
 

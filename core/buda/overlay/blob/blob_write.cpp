@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes blob files of our form.
 #include <buda/overlay/blob/blob_file.hpp>
 

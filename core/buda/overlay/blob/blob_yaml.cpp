@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes blob files in the form of TT-Buda's pipegen2: a block of parameters for every phase of every stream.
 #include <buda/overlay/blob/blob_file.hpp>
 #include <buda/overlay/blob/yaml_source.hpp>

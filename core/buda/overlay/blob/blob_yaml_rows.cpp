@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A read list has each piece at its offset; the firmware needs the rows, once. It reads `rows_per_column` of them, then the same ones
 // again, a piece further to the right; how far it has to go back in the list follows from the numbers of the rows.
 #include <buda/overlay/blob/blob_yaml_rows.hpp>

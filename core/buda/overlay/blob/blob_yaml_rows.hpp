@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How TT-Buda's firmware is told of queues that hold rows instead of tiles: it knows rows by their numbers and finds the pieces itself.
 #pragma once
 

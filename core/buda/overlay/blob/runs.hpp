@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists of tuples of numbers, stored as linear runs: a first tuple, a step, and the number of tuples. What streams do repeats, so thousands
 // of phases or reads become a few runs.
 #pragma once

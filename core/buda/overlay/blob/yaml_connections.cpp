@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Connections of streams.
 #include <buda/overlay/blob/yaml_phases.hpp>
 

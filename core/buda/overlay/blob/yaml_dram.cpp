@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The section dram_blob.
 #include <buda/overlay/blob/yaml_entry.hpp>
 #include <buda/overlay/blob/yaml_source.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keys and values of a YAML map, one a line. Internal to the module.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Streams of kernels.
 #include <buda/overlay/blob/yaml_phases.hpp>
 

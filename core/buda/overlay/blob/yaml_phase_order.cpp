@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sorts phases, and finds what they need to know of other streams.
 #include <buda/overlay/blob/yaml_phases.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sections phase_….
 #include <buda/overlay/blob/yaml_phases.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Phases in the order and with the keys of TT-Buda's blob files. Internal to the module.
 #pragma once
 

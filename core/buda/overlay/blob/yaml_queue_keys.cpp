@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Queues, rows of datums, and links over PCIe.
 #include <buda/overlay/blob/yaml_phases.hpp>
 

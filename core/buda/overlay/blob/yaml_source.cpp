@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names, addresses and roles of streams.
 #include <buda/overlay/blob/yaml_source.hpp>
 

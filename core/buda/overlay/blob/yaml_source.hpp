@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the parts of a blob file in TT-Buda's form have in common: the blob, and what its streams mean to the firmware. Internal to the
 // module.
 #pragma once

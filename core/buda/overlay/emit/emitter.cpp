@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The blob, core by core.
 #include <buda/overlay/emit/emitter.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Last step: puts streams, phases and addresses together. Internal to the module.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the streams of a core use, against what it has.
 #include <buda/overlay/emit/limits.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The resources of each core. Internal to the module.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Core by core, from the end of L1 downwards.
 #include <buda/overlay/l1/allocator.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fourth step: addresses in L1. Internal to the module.
 //
 // Operands are allocated from the end of L1 downwards: first the headers of further tile sizes, then inputs, outputs and intermediates in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chunks of relays and of writes over PCIe.
 #include <buda/overlay/l1/chunk_sizes.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sizes of transfers, once it is known how large all buffers are. Internal to the module.
 #pragma once
 

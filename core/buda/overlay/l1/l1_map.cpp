@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Regions of L1.
 #include <buda/overlay/l1/l1_map.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What of a core's L1 there is for buffers, and what pointers of queues take of it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Addresses in L1, and the sizes that depend on the space there: the result of the fourth step. Internal to the module.
 #pragma once
 

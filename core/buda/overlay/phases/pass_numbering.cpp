@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Periods, segments and slots.
 #include <buda/overlay/phases/pass_numbering.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the phases of pipes that lead to a common input are numbered. Internal to the module.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Phases that begin, continue and end.
 #include <buda/overlay/phases/phase_recorder.hpp>
 

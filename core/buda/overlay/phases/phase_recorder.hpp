@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes down the phases of streams as tiles pass through them. Internal to the module.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What each stream does, in which order: the result of the third step. Internal to the module.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Component by component.
 #include <buda/overlay/phases/scheduler.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Third step: the phases of all streams. Internal to the module.
 //
 // Pipes that lead to a common input form a component; their passes run side by side, pass w of one with pass w of the others, and their

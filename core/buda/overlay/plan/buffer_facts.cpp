@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sizes of buffers as pipegen files give them.
 #include <buda/overlay/plan/buffer_facts.hpp>
 

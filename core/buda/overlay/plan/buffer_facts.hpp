@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the keys of a buffer mean for its stream: where it is, how many tiles it holds, and in which windows they are sent. Tiles
 // throughout. Internal to the module.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kinds of sources and sinks, and which of them go together.
 #include <buda/overlay/plan/classify.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kinds of buffers that meet in a pipe decide how it is made. Internal to the module.
 #pragma once
 

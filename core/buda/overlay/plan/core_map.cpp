@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cores by the buffers that they have.
 #include <buda/overlay/plan/core_map.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cores of an epoch: those that have a buffer. Internal to the module.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the stream programs of an epoch are made from. Internal to the module.
 #pragma once
 

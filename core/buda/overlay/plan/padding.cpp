@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Padding has no round in a pass: its rounds follow that of the group before it, or precede the first group that receives tiles.
 #include <buda/overlay/plan/padding.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Output groups that receive padding instead of tiles. Internal to the module.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Passes, rings and components.
 #include <buda/overlay/plan/passes.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How often a pipe traverses its list in the epoch, and whether its phases depend on that. Internal to the module.
 //
 // A pass begins when the producers' windows have been filled anew (docs/formats/pipegen.md). Their number follows from each source: tiles

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Looks up ids of buffers and blocks.
 #include <buda/overlay/plan/pipe_ends.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sources and receivers that a pipe of the file names. Internal to the module.
 #pragma once
 

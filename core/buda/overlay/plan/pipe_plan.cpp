@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Questions to a plan.
 #include <buda/overlay/plan/pipe_plan.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a pipe requires, as far as it is known before there are streams. Counts are in tiles. Internal to the module.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pipe by pipe, then what the pipes have in common.
 #include <buda/overlay/plan/planner.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // First step: from the pipes of the file to plans. Internal to the module.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depth-first search over relay buffers.
 #include <buda/overlay/plan/relay_routes.hpp>
 

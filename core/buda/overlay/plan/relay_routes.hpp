@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pipes that are connected by relay buffers are planned as one: from the first, which has the sources and the order of blocks, over the
 // relays to the last, which have the outputs. Each relay buffer is a stream that receives and sends on, so the phases of the whole route
 // are numbered together. Several pipes may take from one relay, each a part of every pass; there the routes branch. Internal to the module.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Offsets of row pieces.
 #include <buda/overlay/plan/row_offsets.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Queues that hold rows of datums instead of tiles. Internal to the module.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reports as text and JSON.
 #include <buda/overlay/reports/report.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What stream programs cost: room in L1, streams and phases per core, bytes per link of the networks and per DRAM channel.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws a report: the network of each chip with its cores, how full their L1 is, and how much every link and DRAM channel carries.
 #include <buda/overlay/reports/report.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Questions to the streams of a pipe.
 #include <buda/overlay/streams/allocation.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The streams of an epoch and their connections: the result of the second step. Internal to the module.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Streams of kernels, then pipe by pipe what connects them.
 #include <buda/overlay/streams/allocator.hpp>
 

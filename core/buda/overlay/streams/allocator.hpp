@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Second step: the streams that carry the pipes. Internal to the module.
 //
 // Kernels have streams of their own: an input's receives, an output's sends. An output from which several pipes take sends once with its

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The streams between senders and receivers: of relay buffers, of multicasts, and those that forward shared reads.
 #include <buda/overlay/streams/connection.hpp>
 

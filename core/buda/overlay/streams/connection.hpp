@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What connecting the pipes of an epoch, one after the other, reads and changes. Internal to the module.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Addresses and sizes of queue buffers.
 #include <buda/overlay/streams/dram_table.hpp>
 

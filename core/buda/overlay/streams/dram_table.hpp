@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The buffers of queues that streams read and write. Internal to the module.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One stream per operand.
 #include <buda/overlay/streams/kernel_streams.hpp>
 

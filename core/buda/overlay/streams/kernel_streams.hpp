@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The streams of kernels: an input's receives, an output's sends, an intermediate's keeps what the kernel accumulates. Internal to the
 // module.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pipes over PCIe, between chips without Ethernet.
 //
 // A stream of one chip writes chunks of tiles as it would write them to a queue in DRAM; the destination is the buffer of a stream on the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A value for each stream of an epoch. Internal to the module.
 #pragma once
 

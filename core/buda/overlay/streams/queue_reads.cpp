@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Read lists.
 #include <buda/overlay/streams/queue_reads.hpp>
 

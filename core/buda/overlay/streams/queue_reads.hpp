@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading of queues. Internal to the module.
 //
 // A read list has the blocks of one pass, which is one entry of each queue. Blocks are as long as the pipegen file has them, or a part of

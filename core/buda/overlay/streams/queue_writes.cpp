@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chunks of tiles, or rows of datums.
 #include <buda/overlay/streams/queue_writes.hpp>
 

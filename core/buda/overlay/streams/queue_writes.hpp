@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writing of queues. Internal to the module.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Streams that send what is in L1: an output's own for the first pipe that takes from it, a fork for each further one, and stores for what
 // is read into L1 before the epoch.
 #include <buda/overlay/streams/connection.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Greedy choice of pipes that share.
 #include <buda/overlay/streams/shared_reads.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pipes that share their reads (dram_pipe_num_forks), as the netlist requests with forked_dram_inputs. Internal to the module.
 //
 // One of them reads, and the others send what it has read, each with a stream of its own from the same buffer. A tile leaves that buffer

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers of streams.
 #include <buda/overlay/streams/stream_pool.hpp>
 

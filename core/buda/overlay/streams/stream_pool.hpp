@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which stream numbers of each core are in use. Internal to the module.
 #pragma once
 

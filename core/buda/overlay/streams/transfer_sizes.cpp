@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Divisors.
 #include <buda/overlay/streams/transfer_sizes.hpp>
 

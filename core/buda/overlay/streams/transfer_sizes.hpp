@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sizes of the buffers that only transport tiles, and of what is transferred at once. Internal to the module.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of places and columns of channels.
 #include <buda/passes/decompose/channels_last.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The layout in which values with places and channels live on a device: one row for each place, one column for each channel.
 //
 // Frameworks keep [samples, channels, size, …]. A chip multiplies rows by matrices, so that convolutions and pools work on

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // decompose: replaces ops by simpler ones, with the rules that plugins offer, until no rule matches.
 //
 // before                                        after
@@ -17,7 +18,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/graph/editor.hpp>
-#include <buda/graph/placement.hpp>
+#include <buda/graph/tags/placement.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
 
 #include <algorithm>

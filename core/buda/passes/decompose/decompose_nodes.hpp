@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decomposing single nodes, once: for who wants an op as simpler ones, and those as they are.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decompositions: rules that replace an op by simpler ones, until only ops are left that a device can run.
 //
 // To write one, derive Decomposition and register it in a plugin (docs/plugins/decomposition.md):

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rounding and stalling of sums of so many steps.
 #include <buda/passes/formats/accumulation_error.hpp>
 

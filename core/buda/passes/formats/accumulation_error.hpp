@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The error model of sums: what relative error a product's sums are to be expected to have, by how many steps the matrix unit takes, how
 // wide its destination register is, and how far the terms are of one sign.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // assign-formats: the data format of every value on the device, and in which formats and how precisely every op computes.
 //
 // before                                            after
@@ -37,16 +38,16 @@
 #include <buda/passes/pipeline/standard_passes.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/graph/loopback.hpp>
-#include <buda/graph/placement.hpp>
-#include <buda/graph/sum_roundings.hpp>
-#include <buda/graph/training.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/tags/loopback.hpp>
+#include <buda/graph/tags/placement.hpp>
+#include <buda/graph/tags/training.hpp>
+#include <buda/graph/values/sum_roundings.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/ops/linear_algebra/sparse.hpp>
 #include <buda/passes/layout/node_classes.hpp>
 #include <buda/passes/lower/lowering_tags.hpp>
+#include <buda/tensor/formats/math_unit.hpp>
 #include <buda/tensor/half.hpp>
-#include <buda/tensor/math_unit.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums and sizes of a tensor's numbers.
 #include <buda/passes/formats/constant_signs.hpp>
 
 #include <buda/base/checked.hpp>
-#include <buda/graph/tile_count.hpp>
-#include <buda/tensor/math_unit.hpp>
-#include <buda/tensor/visit.hpp>
+#include <buda/graph/values/tile_count.hpp>
+#include <buda/tensor/formats/math_unit.hpp>
+#include <buda/tensor/formats/visit.hpp>
 
 #include <algorithm>
 #include <cmath>

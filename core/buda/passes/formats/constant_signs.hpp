@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Signs of the numbers of a tensor that is known when a model is compiled: of all together, and along lines that a product adds up.
 #pragma once
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Formats against the device, and against the rules.
 #include <buda/passes/formats/format_checks.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/graph/label.hpp>
+#include <buda/graph/drawing/label.hpp>
 #include <buda/passes/formats/format_facts.hpp>
 
 namespace buda::passes {

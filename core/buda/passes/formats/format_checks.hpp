@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What became of formats: whether the device can do them, and which overrides could not be followed.
 #pragma once
 

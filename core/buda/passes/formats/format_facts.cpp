@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops, tags and element types as the choice of formats sees them.
 #include <buda/passes/formats/format_facts.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/graph/placement.hpp>
-#include <buda/graph/training.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/tags/placement.hpp>
+#include <buda/graph/tags/training.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/ops/device/device_layout.hpp>
 #include <buda/ops/table/device_op.hpp>
 #include <buda/passes/lower/lowering_tags.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the choice of formats asks about single nodes of a device graph.
 #pragma once
 

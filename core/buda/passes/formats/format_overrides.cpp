@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Standard formats, and rules of mixed precision node by node.
 #include <buda/passes/formats/format_overrides.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the user sets of formats: the standard ones, and by rules of mixed precision those of single nodes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading rules, the switches' rules, and matching.
 #include <buda/passes/formats/precision_rules.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules of mixed precision: which nodes they are for, and which formats and fidelity these get.
 //
 // A rule is what PyBuda's configure_mixed_precision takes. The user gives a list of them; the switches for mixed precision (amp-level,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // split-sums: long sums on a device whose destination register has 16 bits, in parts whose results are added up.
 //
 // Sums of which the error model (accumulation_error.hpp) expects too large an error; on a device that accumulates in Float32 assign-formats
@@ -30,11 +31,11 @@
 #include <buda/passes/pipeline/standard_passes.hpp>
 
 #include <buda/base/checked.hpp>
-#include <buda/graph/tile_count.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/tile_count.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/ops/linear_algebra/sparse.hpp>
 
-#include <buda/tensor/math_unit.hpp>
+#include <buda/tensor/formats/math_unit.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // Signs of values, by the ops that compute them.
 #include <buda/passes/formats/value_signs.hpp>
 
 #include <buda/base/checked.hpp>
-#include <buda/graph/placement.hpp>
-#include <buda/graph/tile_count.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/tags/placement.hpp>
+#include <buda/graph/values/tile_count.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/ops/device/device_layout.hpp>
 #include <buda/ops/linear_algebra/sparse.hpp>
 #include <buda/ops/table/device_op.hpp>

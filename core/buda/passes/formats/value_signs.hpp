@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Of which sign the numbers of device values are, as far as that can be known when a model is compiled.
 //
 // The coherence of numbers is |their sum| / the sum of their sizes: 1 where all have one sign, near 0 where both signs are as frequent.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers split into the bits of a multiplier and the rest, moved, and added up.
 #include <buda/passes/formats/whole_movements.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Movements through the matrix unit that keep every bit that it reads.
 //
 // A product with a selection matrix moves rows. The unit takes 11 bits of a significand, but multiplies only 10 of operand 1: the last bit

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // fracture: ops that the user names are split into several, each of which computes a part of the result (or adds a part to it). Elsewhere
 // this is called sharding.
 //
@@ -20,9 +21,9 @@
 
 #include <buda/base/pattern.hpp>
 #include <buda/base/text.hpp>
-#include <buda/graph/constraint_tags.hpp>
 #include <buda/graph/editor.hpp>
-#include <buda/graph/placement.hpp>
+#include <buda/graph/tags/constraint_tags.hpp>
+#include <buda/graph/tags/placement.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
 #include <buda/passes/fracture/fracture_rules.hpp>
 #include <buda/passes/lower/data_movement.hpp>

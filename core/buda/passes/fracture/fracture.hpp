@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops that the user wants to be split into several that compute a part each (pass fracture).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which axis of an input an axis of the result comes from.
 #include <buda/passes/fracture/fracture_rules.hpp>
 

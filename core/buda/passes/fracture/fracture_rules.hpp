@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How ops of the tensor level are split into parts, one family after the other. Internal to the passes module.
 #pragma once
 

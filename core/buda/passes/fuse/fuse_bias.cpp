@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // fuse-bias: an add of one row after a matmul becomes the matmul's bias, which the device adds while it packs the product.
 //
 // before                                        after

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // fuse-gelu: the formula of gelu, as exporters write it out, becomes the op that the chips have.
 //
 // before                                        after

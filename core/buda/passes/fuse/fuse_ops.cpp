@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // fuse-ops: elementwise ops that feed one another become one fused op, which does them all on each ublock while it is in the core.
 //
 // before                                            after
@@ -21,9 +22,9 @@
 #include <buda/passes/fuse/fuse_ops.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/graph/constraint_tags.hpp>
 #include <buda/graph/editor.hpp>
-#include <buda/graph/tile_rows.hpp>
+#include <buda/graph/tags/constraint_tags.hpp>
+#include <buda/graph/tags/tile_rows.hpp>
 #include <buda/ops/device/fused_body.hpp>
 #include <buda/ops/table/device_op.hpp>
 #include <buda/passes/fuse/fusing.hpp>

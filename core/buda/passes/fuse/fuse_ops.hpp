@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pass that makes fused ops, and the marks by which a user guides it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // fuse-pad: a border of zeros around the input of a convolution becomes the convolution's padding.
 //
 // before                                              after

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // fuse-relu: a ReLU is done by the packer of the op before it.
 //
 // before                                            after
@@ -8,7 +9,7 @@
 // now gives that value.
 #include <buda/passes/pipeline/standard_passes.hpp>
 
-#include <buda/graph/placement.hpp>
+#include <buda/graph/tags/placement.hpp>
 #include <buda/passes/fuse/fusing.hpp>
 
 #include <algorithm>

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conditions and provenance of fusions.
 #include <buda/passes/fuse/fusing.hpp>
 
-#include <buda/graph/constraint_tags.hpp>
 #include <buda/graph/editor.hpp>
-#include <buda/graph/placement.hpp>
+#include <buda/graph/tags/constraint_tags.hpp>
+#include <buda/graph/tags/placement.hpp>
 
 #include <algorithm>
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the fusing and folding passes ask of the nodes that they join.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cpu-fallback: decides which ops run on the host's processor: what the user names, and what the device cannot do.
 //
 // before                                            after
@@ -28,7 +29,7 @@
 #include <buda/passes/pipeline/standard_passes.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/graph/placement.hpp>
+#include <buda/graph/tags/placement.hpp>
 
 #include <algorithm>
 #include <array>

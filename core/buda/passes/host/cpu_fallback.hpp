@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The user's part of cpu-fallback: ops that go to the host because he says so.
 #pragma once
 

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 // Taking apart and putting together.
 #include <buda/passes/host/host_part.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/graph/contents.hpp>
-#include <buda/graph/loopback.hpp>
-#include <buda/graph/placement.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/parts/contents.hpp>
+#include <buda/graph/tags/loopback.hpp>
+#include <buda/graph/tags/placement.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/ops/device/device_layout.hpp>
 #include <buda/passes/lower/lowering_tags.hpp>
 

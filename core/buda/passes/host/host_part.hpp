@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A tensor graph some of whose ops are for the host (graph/placement.hpp), taken apart for lowering and put together again.
 //
 // before                                            the device's part, which is lowered      after

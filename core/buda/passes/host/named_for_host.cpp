@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finding the ops that the user names.
 #include <buda/passes/host/cpu_fallback.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/graph/placement.hpp>
+#include <buda/graph/tags/placement.hpp>
 #include <buda/passes/host/host_part.hpp>
 #include <buda/passes/host/op_words.hpp>
 #include <buda/passes/integers/digit_parts.hpp>

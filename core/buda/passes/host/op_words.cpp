@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Words are compared without what differs between frameworks: prefixes, capitals, underscores and versions.
 #include <buda/passes/host/op_words.hpp>
 

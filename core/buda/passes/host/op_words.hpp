@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What users and frontends call the ops of tensor level.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finding the digits of an integer that a decomposition meets as one value.
 //
 // The pass exact-integers keeps large integers as high * base + low. Where an op needs the whole value it gets one that the host would put

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arithmetic of integers of two digits, as a pupil does it: low digits first, with a carry.
 #include <buda/passes/integers/digits.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/graph/placement.hpp>
+#include <buda/graph/tags/placement.hpp>
 #include <buda/passes/integers/digit_parts.hpp>
 #include <buda/tensor/tensor.hpp>
 

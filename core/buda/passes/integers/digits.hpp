@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integers that are too large for an operand of the matrix unit, as two digits.
 //
 //   value = high * base + low, 0 <= low < base

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // exact-integers: ops of integers that the device would not compute exactly are rewritten in digits, or go to the host.
 //
 // before (wormhole)                                   after
@@ -24,8 +25,8 @@
 #include <buda/passes/pipeline/standard_passes.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/graph/loopback.hpp>
-#include <buda/graph/placement.hpp>
+#include <buda/graph/tags/loopback.hpp>
+#include <buda/graph/tags/placement.hpp>
 #include <buda/io/process.hpp>
 #include <buda/ops/table/registry.hpp>
 #include <buda/passes/host/host_part.hpp>

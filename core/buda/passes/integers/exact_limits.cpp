@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The two kinds of devices: with a destination register of 32 bits and without.
 #include <buda/passes/integers/exact_limits.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Up to which size a device computes with integers exactly.
 //
 // Device graphs hold integers as floating-point numbers. The matrix unit reads 11 significant bits of the operands of a sum and aligns the

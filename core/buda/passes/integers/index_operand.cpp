@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops that take indices, and the way back to where these come from.
 #include <buda/passes/integers/index_operand.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/graph/loopback.hpp>
-#include <buda/graph/placement.hpp>
+#include <buda/graph/tags/loopback.hpp>
+#include <buda/graph/tags/placement.hpp>
 #include <buda/ops/table/registry.hpp>
 #include <buda/passes/simplify/constant_value.hpp>
 #include <buda/tensor/tensor.hpp>

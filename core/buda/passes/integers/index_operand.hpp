@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operands that are indices or lengths: which integers an op takes there.
 //
 // The host refuses any other (OP008). The device compares an index with 0, 1, 2, …: another one equals none of them, and what is read is

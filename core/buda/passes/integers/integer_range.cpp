@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Interval arithmetic of integers, in 128 bits, with bounds that saturate.
 #include <buda/passes/integers/integer_range.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/tensor/formats/visit.hpp>
 #include <buda/tensor/tensor.hpp>
-#include <buda/tensor/visit.hpp>
 
 #include <algorithm>
 #include <limits>

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // Intervals of integers: what is known of all elements of an integer or boolean value before the model runs.
 #pragma once
 
-#include <buda/graph/input_range.hpp>
+#include <buda/graph/tags/input_range.hpp>
 #include <buda/tensor/dtype.hpp>
 #include <buda/tensor/fwd.hpp>
 

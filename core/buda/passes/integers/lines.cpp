@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Selections of lines.
 #include <buda/passes/integers/lines.hpp>
 

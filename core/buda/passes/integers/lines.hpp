@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // gather_elements and scatter_elements of many lines: all lines at once, one place or update after the other.
 //
 // Their decompositions make a matrix of each line, and cores hold some hundreds of those. Along an axis with few places (or updates) the

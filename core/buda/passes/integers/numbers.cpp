@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums, products and remainders of numbers of one or two digits.
 //
 // Products are those of half digits (base 32, 8), so that sums of a few are operands again: x0 y0 + 32 (x0 y1 + x1 y0) + 1024 (…), with

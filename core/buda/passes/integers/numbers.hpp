@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integers of known ranges, each as one value where that is an operand of the matrix unit, else as two digits.
 //
 // What is computed of them here is exact where the range of the result is at most limits.whole(), or where it is wrapped around.

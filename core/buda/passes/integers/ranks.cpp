@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks of the elements of lines.
 #include <buda/passes/integers/ranks.hpp>
 

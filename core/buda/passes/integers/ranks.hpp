@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // topk by ranks: an element's place in the result is the number of elements that come before it.
 //
 //   rank_i   = sum over j of (x_j > x_i or (x_j == x_i and j < i))     a comparison of each element with each

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How many small matrices the cores of a chip have room for.
 #pragma once
 

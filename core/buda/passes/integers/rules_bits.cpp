@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules for ops of the bits of integers: bits are compared off from the top, as in a division by powers of two.
 //
 // A negative number is the one that has the same bits and no sign, 2^k more; of two digits that is a matter of the high one.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules for comparisons of integers, and of floats that are integers' equals.
 //
 // Where one operand is small the op stays as it is; larger ones are compared digit by digit. Floats that were integers are compared as what

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules for conversions of integers, and for roundings.
 //
 // Rounding is the host's (lower/rules/eltwise.cpp), and so is what is decomposed to it: the comparisons that would correct a rounded number
 // read too few of its bits. A float that is an integer's equal needs no rounding, and converted back it is that integer.
 #include <buda/passes/integers/step.hpp>
 
-#include <buda/graph/placement.hpp>
+#include <buda/graph/tags/placement.hpp>
 
 #include <vector>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules for divisions of integers, as on paper in base 2.
 //
 //   r = |a|, q = 0; for i = k - 1 … 0:  fits = |b| 2^i <= r;  r -= fits |b| 2^i;  q += fits 2^i

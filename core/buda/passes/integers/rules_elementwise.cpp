@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules for integers element by element: arithmetic and selection.
 //
 // Where operands and result are small the op stays as it is. Larger ones are computed in digits. What neither serves is the host's.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules for ops that read or give places: gathers, scatters, one-hot vectors, places of extremes.
 //
 // The decompositions compare an index with 0, 1, 2, …. Indices that are too large for that get digits, which the decompositions find

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules for ops that move integers: those that are too large for a product with a selection matrix are moved digit by digit.
 #include <buda/passes/integers/room.hpp>
 #include <buda/passes/integers/step.hpp>

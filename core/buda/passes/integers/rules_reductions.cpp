@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules for sums and extremes of many integers.
 #include <buda/passes/integers/lines.hpp>
 #include <buda/passes/integers/room.hpp>

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replacing an op of integers.
 #include <buda/passes/integers/step.hpp>
 
-#include <buda/graph/placement.hpp>
+#include <buda/graph/tags/placement.hpp>
 #include <buda/ops/table/registry.hpp>
 #include <buda/passes/simplify/constant_value.hpp>
 

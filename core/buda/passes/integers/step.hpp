@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One op that exact-integers looks at, and what the rules for ops of integers have at hand.
 #pragma once
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranges of constants and inputs, and the digits of single values.
 #include <buda/passes/integers/wholes.hpp>
 
-#include <buda/graph/placement.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/tags/placement.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/passes/simplify/constant_value.hpp>
 #include <buda/tensor/tensor.hpp>
 

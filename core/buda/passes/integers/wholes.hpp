@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What exact-integers knows of the integers and booleans of a graph: their ranges, and the digits of those that have some.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // layout-states: keeps the states of a training step in the order of elements in which the model reads its weights.
 //
 // before                                                    after
@@ -14,9 +15,9 @@
 // between a state and its output (lower/analysis.hpp). The states of an optimizer beside a weight, and its sum of gradients, follow it.
 #include <buda/base/text.hpp>
 #include <buda/graph/editor.hpp>
-#include <buda/graph/loopback.hpp>
-#include <buda/graph/placement.hpp>
-#include <buda/graph/training.hpp>
+#include <buda/graph/tags/loopback.hpp>
+#include <buda/graph/tags/placement.hpp>
+#include <buda/graph/tags/training.hpp>
 #include <buda/ops/device/device_layout.hpp>
 #include <buda/passes/lower/data_movement.hpp>
 #include <buda/passes/pipeline/standard_passes.hpp>

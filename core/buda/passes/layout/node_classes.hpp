@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nodes that must be treated alike: those whose formats depend on one another, those that have one height of tiles. Internal to the passes
 // module.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Factors of shapes, and the search for manipulations.
 #include <buda/passes/layout/rearrangement.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chains of reshapes and transposes as one map of elements, and how a chip does such a map by manipulations on an edge.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sink-movement: moves reshapes and transposes below the ops that use what they give, so that inverse ones meet and cancel.
 //
 // before                                              after

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // small-tiles: values of a few rows are kept in tiles of as many.
 //
 // before                                            after, with 3 samples at a time
@@ -17,9 +18,9 @@
 #include <buda/passes/pipeline/standard_passes.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/graph/loopback.hpp>
-#include <buda/graph/placement.hpp>
-#include <buda/graph/tile_rows.hpp>
+#include <buda/graph/tags/loopback.hpp>
+#include <buda/graph/tags/placement.hpp>
+#include <buda/graph/tags/tile_rows.hpp>
 #include <buda/ops/device/device_layout.hpp>
 #include <buda/ops/linear_algebra/sparse.hpp>
 #include <buda/passes/formats/format_facts.hpp>

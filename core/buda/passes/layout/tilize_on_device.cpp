@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tilize-on-device: the model's inputs are cut into tiles by an op of the device instead of by the host.
 //
 // before                                          after
@@ -10,8 +11,8 @@
 #include <buda/passes/pipeline/standard_passes.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/graph/loopback.hpp>
-#include <buda/graph/placement.hpp>
+#include <buda/graph/tags/loopback.hpp>
+#include <buda/graph/tags/placement.hpp>
 
 namespace buda::passes {
 namespace {

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Analyses of a tensor graph before it is lowered.
 #include <buda/passes/lower/analysis.hpp>
 
-#include <buda/graph/loopback.hpp>
-#include <buda/graph/training.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/tags/loopback.hpp>
+#include <buda/graph/tags/training.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/ops/device/device_layout.hpp>
 #include <buda/ops/indexing/embedding.hpp>
 #include <buda/passes/lower/data_movement.hpp>

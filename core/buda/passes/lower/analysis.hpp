@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is found out about a tensor graph before its nodes are lowered, one function per question.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The axes of tensors on the device, with the batch apart or joined.
 #include <buda/passes/lower/axes.hpp>
 

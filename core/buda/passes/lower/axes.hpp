@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The four axes (w, z, r, c) of a device value, and how the axes of a model's tensor map to them.
 #pragma once
 

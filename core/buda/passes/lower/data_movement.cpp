@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recognition of reshapes and transposes, and their composition into one rearrangement.
 #include <buda/passes/lower/data_movement.hpp>
 

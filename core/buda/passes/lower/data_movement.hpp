@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops of the tensor level that only change the shape or the order of elements, and chains of them.
 #pragma once
 

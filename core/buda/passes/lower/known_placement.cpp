@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 // Known values on the device: in its element type, with rows and columns replicated where a broadcast needs them.
 #include <buda/passes/lower/known_placement.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/ops/device/device_layout.hpp>
 #include <buda/passes/lower/lowering_tags.hpp>
-#include <buda/tensor/visit.hpp>
+#include <buda/tensor/formats/visit.hpp>
 
 #include <cmath>
 #include <optional>

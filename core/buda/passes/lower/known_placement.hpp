@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Known values as parameters and constants of the device graph.
 #pragma once
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Evaluation of ops that depend on parameters and constants only.
 #include <buda/passes/lower/known_values.hpp>
 
 #include <buda/graph/graph.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/tensor/tensor.hpp>
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values whose contents are known when a graph is lowered: parameters, constants, and what ops make of these.
 #pragma once
 
 #include <buda/graph/fwd.hpp>
 #include <buda/graph/node.hpp>
-#include <buda/graph/value_table.hpp>
+#include <buda/graph/values/value_table.hpp>
 #include <buda/passes/lower/task.hpp>
 
 #include <deque>

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Traverses the tensor graph: inputs, known values, one rule for each op, outputs.
 #include <buda/passes/lower/lower_graph.hpp>
 
 #include <buda/base/text.hpp>
 #include <buda/graph/editor.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/ops/device/device_layout.hpp>
 #include <buda/passes/lower/analysis.hpp>
 #include <buda/passes/lower/data_movement.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a graph at tensor level to one at device level (lower_to_device.cpp explains how).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // lower-to-device: from tensors of any rank to what a chip holds: 4-D values of whole tiles, netlist ops, manipulations on edges.
 //
 // before                                            after, at device level

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What operations do to the padding of values.
 #include <buda/passes/lower/lowered.hpp>
 

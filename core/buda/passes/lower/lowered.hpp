@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // A value of the model as it stands in the device graph: where it is, what is left to do on the way to its users, and what is known of its
 // padding.
 #pragma once
 
 #include <buda/graph/node.hpp>
-#include <buda/graph/tile_count.hpp>
 #include <buda/graph/tm.hpp>
+#include <buda/graph/values/tile_count.hpp>
 #include <buda/ops/device/value_range.hpp>
 #include <buda/tensor/shape.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Marks on nodes for later passes: of lower-to-device, and of decompositions.
 #pragma once
 

@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nodes of the device graph: names, provenance, types.
 #include <buda/passes/lower/op_builder.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
 #include <buda/passes/formats/precision_rules.hpp>
 #include <buda/passes/lower/lowering_tags.hpp>
-#include <buda/tensor/visit.hpp>
+#include <buda/tensor/formats/visit.hpp>
 
 #include <algorithm>
 #include <bit>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the device ops that stand for one node of the tensor graph.
 #pragma once
 

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // Known inputs, and the argument of a maximum that is subtracted.
 #include <buda/passes/lower/operands.hpp>
 
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/passes/lower/data_movement.hpp>
 
 namespace buda::passes {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a rule of lowering asks about the node that it lowers: its attributes, and its inputs as the device has them.
 #pragma once
 

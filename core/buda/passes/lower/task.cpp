@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages about what cannot be lowered.
 #include <buda/passes/lower/task.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/graph/label.hpp>
+#include <buda/graph/drawing/label.hpp>
 #include <buda/ops/device/device_layout.hpp>
 
 namespace buda::passes {

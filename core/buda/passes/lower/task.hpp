@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is lowered, and for which device: the same for all rules of one lowering.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Device values by value of the tensor graph.
 #include <buda/passes/lower/values.hpp>
 

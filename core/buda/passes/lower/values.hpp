@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // The device values of a tensor graph's values, as far as it is lowered, and the nodes that could not be lowered.
 #pragma once
 
-#include <buda/graph/value_table.hpp>
+#include <buda/graph/values/value_table.hpp>
 #include <buda/passes/layout/rearrangement.hpp>
 #include <buda/passes/lower/known_placement.hpp>
 #include <buda/passes/lower/lower_graph.hpp>

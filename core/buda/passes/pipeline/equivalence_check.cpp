@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Evaluating and comparing graphs between passes.
 //
 // What a device graph computes is padded; what counts of it is the corner that holds the model's numbers, and whose shape is known from the
@@ -8,12 +9,12 @@
 #include <buda/base/rng.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/graph.hpp>
-#include <buda/graph/placement.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/tags/placement.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/ops/device/device_layout.hpp>
 #include <buda/ops/whole_graph/evaluate.hpp>
 #include <buda/passes/integers/integer_range.hpp>
-#include <buda/tensor/compare.hpp>
+#include <buda/tensor/check/compare.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Is the graph still equivalent? The graph before and after each pass is evaluated on the same inputs, in fp32, and compared.
 //
 // A pass may change the order of sums, and so the last bits of a result. Where numbers nearly cancel these bits are all that is left: what

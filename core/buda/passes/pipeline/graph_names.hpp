@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The names of a graph, its edges and its editor, for passes that put ops of the device beside others.
 #pragma once
 

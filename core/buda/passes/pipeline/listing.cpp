@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 // Printing graphs for people.
 #include <buda/passes/pipeline/listing.hpp>
 
 #include <buda/passes/formats/precision_rules.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/graph/fused_body.hpp>
 #include <buda/graph/graph.hpp>
+#include <buda/graph/values/fused_body.hpp>
 
 namespace buda::passes {
 namespace {

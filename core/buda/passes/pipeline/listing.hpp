@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A graph as text for people: one line per node, in topological order, without tensors. Not a file format.
 #pragma once
 

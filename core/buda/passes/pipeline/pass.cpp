@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Running single passes and counting their rewrites.
 #include <buda/passes/pipeline/pass.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/graph/placement.hpp>
+#include <buda/graph/tags/placement.hpp>
 
 namespace buda::passes {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Passes: what the optimizer does to a graph, one step at a time.
 //
 // A pass is a function and a description of it. Each has a file of its own, named like the pass, that shows in its opening comment a graph

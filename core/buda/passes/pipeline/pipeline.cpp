@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading and running pipelines.
 #include <buda/passes/pipeline/pipeline.hpp>
 

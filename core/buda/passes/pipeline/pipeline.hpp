@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pipelines: which passes run, in which order, at which optimisation level. They are data: format buda.pipeline/1,
 // docs/formats/pipeline.md.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The list of passes, in the order in which a graph usually meets them.
 #include <buda/passes/fuse/fuse_ops.hpp>
 #include <buda/passes/pipeline/standard_passes.hpp>

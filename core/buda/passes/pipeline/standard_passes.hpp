@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The passes of this toolchain, each in the file that its name says.
 #pragma once
 

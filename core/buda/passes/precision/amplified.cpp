@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finding the product with a huge number.
 #include <buda/passes/precision/amplified.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Comparisons as decompositions write them: a number or a difference is limited, multiplied with a huge number, and limited again.
 #pragma once
 

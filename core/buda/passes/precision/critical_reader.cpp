@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What reads a value decides how precise it has to be.
 #include <buda/passes/precision/critical_reader.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops that make much of small errors of an operand: they need the absolute size of a number that can be large.
 #pragma once
 

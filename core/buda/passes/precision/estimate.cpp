@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Interval arithmetic with a bound of the error.
 #include <buda/passes/precision/estimate.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is known of the elements of a value before the model runs: where they lie, and how wrong the device would make them.
 #pragma once
 

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // Walking back from a value to what it is made of.
 #include <buda/passes/precision/estimates.hpp>
 
-#include <buda/graph/value.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/passes/integers/integer_range.hpp>
 #include <buda/passes/precision/op_estimates.hpp>
 #include <buda/passes/simplify/constant_value.hpp>

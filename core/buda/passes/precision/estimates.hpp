@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Estimates of the values of a graph, found when they are asked for.
 #pragma once
 

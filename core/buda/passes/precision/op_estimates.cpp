@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One rule for each op, or for a family of ops that are alike.
 #include <buda/passes/precision/op_estimates.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules: the estimate of an op's result by those of its inputs.
 #pragma once
 

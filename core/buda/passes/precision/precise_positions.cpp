@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // precise-positions: computes on the host, before the device begins, what needs positions more precisely than the device's formats hold
 // them.
 //
@@ -27,9 +28,9 @@
 #include <buda/passes/precision/critical_reader.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/graph/loopback.hpp>
-#include <buda/graph/placement.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/tags/loopback.hpp>
+#include <buda/graph/tags/placement.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/io/process.hpp>
 #include <buda/tensor/tensor.hpp>
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which products run in Int8, and what they are made into: constants from weights and zero points, and one op each.
 #include <buda/passes/quantized/int8_products.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/graph/placement.hpp>
+#include <buda/graph/tags/placement.hpp>
 #include <buda/ops/table/evaluate_call.hpp>
 #include <buda/ops/table/registry.hpp>
 #include <buda/passes/simplify/constant_value.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products of a quantised model that a device can compute in its Int8, with sums in Int32.
 //
 // An integer q of 8 bits is held as s = q - offset, from -127 to 127. The Int8 of a device has one value less than the model's type: the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // quantized-models: computes with the real numbers that the integers of a quantised model stand for, without rounding between ops.
 //
 // before                                        after
@@ -15,8 +16,8 @@
 
 #include <buda/base/text.hpp>
 #include <buda/graph/editor.hpp>
-#include <buda/graph/placement.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/tags/placement.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/passes/formats/format_facts.hpp>
 #include <buda/passes/pipeline/standard_passes.hpp>
 #include <buda/passes/simplify/candidates.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the ops of a quantised model are computed.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules of the ops that quantised models compute integers with.
 #include <buda/passes/lower/lowering_tags.hpp>
 #include <buda/passes/quantized/real_value.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The real number that stands for a quantised integer.
 //
 // An integer q is kept as a value x of F32 with q = x / scale + offset, limited to [least, most]. Scale, offset and limits are known

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // insert-buffers: puts what the user wants on edges: ops that only hold data, for forks whose branches differ in length.
 //
 // before                          after --insert-buffering-nop a,y
@@ -11,7 +12,7 @@
 #include <buda/passes/queues/insert_buffers.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/graph/placement.hpp>
+#include <buda/graph/tags/placement.hpp>
 #include <buda/passes/fuse/fusing.hpp>
 #include <buda/passes/pipeline/standard_passes.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the user requests on edges between ops: a queue in DRAM, or a nop that only holds data.
 #pragma once
 

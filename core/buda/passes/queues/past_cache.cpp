@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finding and tying the two ends of a cache.
 #include <buda/passes/queues/past_cache.hpp>
 

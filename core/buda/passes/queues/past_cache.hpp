@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // Generative models: outputs that are inputs of the next step (graph/loopback.hpp), as the keys and values of attention.
 #pragma once
 
 #include <buda/diag/result.hpp>
 #include <buda/graph/fwd.hpp>
-#include <buda/graph/loopback.hpp>
 #include <buda/graph/node_id.hpp>
+#include <buda/graph/tags/loopback.hpp>
 
 #include <vector>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // place-queues: ops that stand for queues (insert-buffers) become constraints on the edges after them, which the balancer meets.
 //
 // before                                          after
@@ -10,7 +11,7 @@
 #include <buda/passes/queues/insert_buffers.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/graph/constraint_tags.hpp>
+#include <buda/graph/tags/constraint_tags.hpp>
 
 namespace buda::passes {
 namespace {

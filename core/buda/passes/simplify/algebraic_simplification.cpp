@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // algebraic-simplification: leaves out what changes nothing, and does in one step what takes two.
 //
 // before                                        after

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A look at all nodes.
 #include <buda/passes/simplify/candidates.hpp>
 

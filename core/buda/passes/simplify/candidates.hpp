@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which nodes of a graph a pass looks at.
 #pragma once
 

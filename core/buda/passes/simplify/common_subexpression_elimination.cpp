@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // common-subexpression-elimination: one node instead of several that compute the same.
 //
 // before                                        after
@@ -15,8 +16,8 @@
 #include <buda/base/hash.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/editor.hpp>
-#include <buda/graph/training.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/tags/training.hpp>
+#include <buda/graph/values/value.hpp>
 
 #include <bit>
 #include <cstdint>

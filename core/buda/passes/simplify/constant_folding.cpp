@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // constant-folding: computes on the host, once, what depends on parameters and constants alone.
 //
 // before                                        after

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Looking at the tensors of parameters and constants.
 #include <buda/passes/simplify/constant_value.hpp>
 
-#include <buda/graph/value.hpp>
-#include <buda/tensor/visit.hpp>
+#include <buda/graph/values/value.hpp>
+#include <buda/tensor/formats/visit.hpp>
 
 namespace buda::passes {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a pass may know of a value before the model runs.
 #pragma once
 

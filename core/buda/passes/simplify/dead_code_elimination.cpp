@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // dead-code-elimination: removes what no output depends on. Model inputs stay, used or not: the caller pushes them.
 //
 // before                                        after

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // fold-batchnorm: the scale and the shift of a batch normalisation go into the convolution before it.
 //
 // before                                              after

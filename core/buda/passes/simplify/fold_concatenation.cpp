@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // fold-concatenation: what is known of a concatenation becomes a constant, which is added.
 //
 // before                                                       after

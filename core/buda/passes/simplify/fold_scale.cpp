@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // fold-scale: a constant factor before or after a matmul goes into its constant operand.
 // fold-exact-scale: the same for powers of two alone, where no result is rounded otherwise than before, in any format.
 //

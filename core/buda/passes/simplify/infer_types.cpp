@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // infer-types: gives a type to every value that has none.
 //
 // before                                        after

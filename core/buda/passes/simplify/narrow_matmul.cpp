@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // narrow-matmul: columns that are cut out of a product are computed by products with those columns of the weights.
 //
 // before                                              after

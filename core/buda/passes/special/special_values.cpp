@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // special-values: selections among inputs that may hold NaN, infinities or denormals run on the host, before the device begins; and
 // constants with a NaN are noticed.
 //
@@ -17,9 +18,9 @@
 #include <buda/passes/pipeline/standard_passes.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/graph/loopback.hpp>
-#include <buda/graph/placement.hpp>
-#include <buda/graph/value.hpp>
+#include <buda/graph/tags/loopback.hpp>
+#include <buda/graph/tags/placement.hpp>
+#include <buda/graph/values/value.hpp>
 #include <buda/io/process.hpp>
 #include <buda/passes/host/host_part.hpp>
 #include <buda/passes/lower/lowering_tags.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Descent: one pipe or one port of DRAM is changed at a time, as long as the sum over links, and over what nodes give and take, of
 // (load / highest load)^4 gets smaller. The power leaves little but the busy links; with a higher one, epochs that have several of them
 // take longer on target `grid`. What is read before an epoch and what moves while it runs are at different times, and balanced by

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shares the transfers of an epoch out among the two networks and the ports of DRAM channels.
 #pragma once
 

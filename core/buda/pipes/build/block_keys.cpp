@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sets keys of blocks.
 #include <buda/pipes/build/block_keys.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keys of buffers that state the blocking of the op that writes them.
 #pragma once
 

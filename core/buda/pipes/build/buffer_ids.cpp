@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers buffers.
 #include <buda/pipes/build/buffer_ids.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ids of an epoch's buffers.
 #pragma once
 

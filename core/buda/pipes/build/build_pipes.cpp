@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Composes the steps.
 #include <buda/pipes/build/build_pipes.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a netlist to the buffers and pipes of one epoch.
 //
 //   netlist, device, epoch ─ plan_epoch() ─▶ EpochPlan: routes of edges, sizes of buffers

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers readers in the order of the pipes.
 #include <buda/pipes/build/dram_readers.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which pipes read which buffer in DRAM.
 //
 // The readers of a buffer free its slots together, so each pipe states how many there are and which one it is. Pipes that share their reads

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pipes of one edge.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists buffers.
 #include <buda/pipes/build/epoch_buffers.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All buffers of an epoch, but for relays and padding.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Goes through the edges of an epoch.
 #include <buda/pipes/build/epoch_pipes.hpp>
 

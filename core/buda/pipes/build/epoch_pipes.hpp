@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pipes of all edges of an epoch.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes pipes of routes.
 #include <buda/pipes/build/input_pipes.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Buffers of an op's kernel in L1.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes pipes of routes into queues.
 #include <buda/pipes/build/output_pipes.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes buffers of constants.
 #include <buda/pipes/build/padding_buffers.hpp>
 

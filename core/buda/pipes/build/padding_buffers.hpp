@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Buffers with the constants that pipes insert as padding.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collects the constants.
 #include <buda/pipes/build/padding_table.hpp>
 

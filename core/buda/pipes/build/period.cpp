@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Periods by the failure function of Knuth, Morris and Pratt ("Fast pattern matching in strings", 1977): every period that divides the
 // length is a multiple of the shortest one that does.
 #include <buda/pipes/build/period.hpp>

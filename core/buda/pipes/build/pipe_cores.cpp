@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chooses between producer and consumer.
 #include <buda/pipes/build/pipe_cores.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // On which cores pipes do their work.
 #pragma once
 

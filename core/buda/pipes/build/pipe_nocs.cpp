@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chooses networks by distance.
 #include <buda/pipes/build/pipe_nocs.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // On which networks and virtual channels pipes transfer.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A planned epoch with the positions of its cores and the ids of its buffers: what buffers and pipes are made from.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds addresses and ports.
 #include <buda/pipes/build/queue_address.hpp>
 

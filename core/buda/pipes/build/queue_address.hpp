@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Addresses of queues, as the chip of the epoch accesses them.
 #pragma once
 

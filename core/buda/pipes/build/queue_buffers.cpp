@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes down the buffers of queues.
 #include <buda/ops/table/op_traits.hpp>
 #include <buda/pipes/build/queue_buffers.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Buffers of queues in DRAM and host memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists blocks.
 #include <buda/pipes/build/source_blocks.hpp>
 

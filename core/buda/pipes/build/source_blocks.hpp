@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blocks in the buffers of an input's source.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Identifies buffers, then follows the pipes backwards.
 #include <buda/pipes/check/check.hpp>
 

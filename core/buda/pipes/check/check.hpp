@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Proves that the pipes of an epoch transfer every tile of every input to every core: the right one, in the right order, once.
 #pragma once
 

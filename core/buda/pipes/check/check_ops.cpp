@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Goes through the operands of an op.
 #include <buda/ops/table/op_traits.hpp>
 #include <buda/pipes/check/check_ops.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the operands of ops: what comes, and the buffers for it. Internal to the checker.
 #pragma once
 

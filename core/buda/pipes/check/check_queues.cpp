@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Goes through the buffers of a queue.
 #include <buda/pipes/check/check_queues.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks what is written into queues and rams. Internal to the checker.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks fields of pipes.
 #include <buda/pipes/check/check_readers.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks where pipes do their work, and how the readers of DRAM are numbered. Internal to the checker.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Follows tiles from chip to chip.
 #include <buda/ops/table/op_traits.hpp>
 #include <buda/pipes/check/check_relays.hpp>

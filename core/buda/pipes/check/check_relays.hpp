@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the transfer between chips: which pipes may leave a chip, where relays are, and that nothing stays behind in them. Internal to the
 // checker.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inputs that are taken as rows: which piece of which row each core gets, datum by datum.
 //
 // A block of the file names a row of the queue's buffer. Which part of the row it is follows from its place in the pipe's list (after so

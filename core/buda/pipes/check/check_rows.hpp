@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks inputs that are taken as rows. Internal to the checker.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The definitions, tile by tile: where each tile of a tensor is, and in which order ops take them. Internal to the checker, and on purpose
 // without the runs, lines and tables with which pipes are made.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What all checks of a graph share. Internal to the checker.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the checker works on: a pipe graph, and the definitions that it has to follow. Internal to the checker.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares pass by pass.
 #include <buda/pipes/check/compare.hpp>
 

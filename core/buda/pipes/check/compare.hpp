@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares the tiles that a buffer receives with those that it should receive. Internal to the checker.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From the checker's expectations to runs.
 #include <buda/ops/table/op_traits.hpp>
 #include <buda/pipes/check/consumption.hpp>

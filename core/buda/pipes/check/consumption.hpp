@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which tiles the cores of an epoch's ops take, and which its queues store: by the definitions of blocks, manipulations and tile orders,
 // without the pipes that bring them. For whoever executes stream programs and checks what arrives.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tile by tile, without what makes the pipes.
 #include <buda/pipes/check/expected.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tiles that a buffer should receive, by the definitions of blocks, manipulations and tile orders. Internal to the checker; what others
 // may ask is in consumption.hpp.
 #pragma once

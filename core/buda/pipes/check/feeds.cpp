@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inverts the outputs of pipes.
 #include <buda/pipes/check/feeds.hpp>
 

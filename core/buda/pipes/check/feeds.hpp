@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which pipes lead to which buffers. Internal to the checker.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the checker finds: errors, and how much it compared. Internal to the checker.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Identifies buffers.
 #include <buda/ops/table/op_traits.hpp>
 #include <buda/pipes/check/owners.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whose buffer each buffer of a graph is. Internal to the checker.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recursion over relays.
 #include <buda/pipes/check/trace.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Follows pipes backwards, to the tiles that a buffer receives. Internal to the checker.
 //
 // A pass of a pipe is one traversal of its list of blocks; it begins when the buffers of the producers have been filled again. Pass number

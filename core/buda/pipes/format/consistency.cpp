@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks what no single value tells.
 #include <buda/pipes/format/consistency.hpp>
 

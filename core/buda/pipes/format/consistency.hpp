@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether the buffers and pipes of a file are consistent with each other. Internal to the module.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Errors of a file that is being read. Internal to the module.
 #pragma once
 

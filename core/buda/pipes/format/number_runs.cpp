@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds runs.
 #include <buda/pipes/format/number_runs.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists of numbers as runs, which is how lists of blocks are made: a few numbers, then the same ones again, each a step further, and so on
 // with such runs in place of numbers.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pipegen files: the YAML that TT-Buda's net2pipe writes and its pipegen2 reads, one temporal epoch in each (docs/formats/pipegen.md).
 #pragma once
 

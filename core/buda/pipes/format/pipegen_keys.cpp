@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables of keys.
 #include <buda/pipes/format/pipegen_keys.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The keys of buffers and pipes in files: what each sets, and, in YAML, which of them a buffer type has. Internal to the module.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads pipegen files.
 //
 // Files of big models have tens of megabytes, nearly all of it lines `key: value`, so lines are taken apart directly; a document object

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Puts values into buffers and pipes.
 #include <buda/pipes/format/pipegen_values.hpp>
 

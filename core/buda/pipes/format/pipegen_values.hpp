@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sets buffers and pipes from keys and values, however those were found in a file. Internal to the module.
 #pragma once
 

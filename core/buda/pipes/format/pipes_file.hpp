@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pipes files: the compact form of pipes, JSON (docs/formats/pipes.md). The same keys as in pipegen files, but what the buffers of an
 // operand or the pipes to it have in common is said once, and lists of blocks are runs.
 #pragma once

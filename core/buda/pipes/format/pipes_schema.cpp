@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What pipes files look like, as JSON Schema: the tables of keys.
 #include <buda/pipes/format/pipes_file.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes pipes files.
 #include <buda/pipes/format/pipes_file.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads values.
 #include <buda/pipes/format/value_text.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values of pipegen files as text: integers, and lists in flow style. Internal to the module.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Concatenates lists of buffers and pipes.
 #pragma once
 

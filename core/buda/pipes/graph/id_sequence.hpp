@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ids for new buffers and pipes.
 #pragma once
 

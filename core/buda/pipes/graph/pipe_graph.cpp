@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names of buffer types, and the look-up of buffers.
 #include <buda/pipes/graph/pipe_graph.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Buffers and the pipes between them: what moves where in one temporal epoch. The content of a pipegen file (docs/formats/pipegen.md).
 #pragma once
 

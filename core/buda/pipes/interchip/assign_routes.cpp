@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One route per edge, then further ones, then routes of single receivers.
 #include <buda/pipes/interchip/assign_routes.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Routes of all inter-chip pipes of an epoch.
 //
 // A link has few streams. First every edge gets one route, a detour where the direct ones are saturated, so that no edge is refused because

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A relay for each core, then its route.
 #include <buda/pipes/interchip/copy_rounds.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inputs of ethernet_datacopy ops whose cores receive in rounds.
 //
 // Each core has a route of its own. In front of its first link there is a relay to which all pipes of the edge transfer what is for this

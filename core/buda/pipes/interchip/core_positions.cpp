@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Positions of cores.
 #include <buda/pipes/interchip/core_positions.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the cores of an epoch's ops are: on workers, or on Ethernet cores.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // First segments: gather what shares a route, or separate receivers.
 #include <buda/pipes/interchip/cut_pipes.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cuts pipes between chips into segments.
 //
 // Tiles pass through the relays between segments in their order:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Links of the cluster, or as the netlist names them.
 #include <buda/pipes/interchip/ethernet_links.hpp>
 

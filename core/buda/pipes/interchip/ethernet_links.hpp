@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which Ethernet links a netlist can use.
 #pragma once
 

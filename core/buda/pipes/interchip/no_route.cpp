@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Words errors about routes.
 #include <buda/pipes/interchip/no_route.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Errors about routes that do not exist, or have no free stream.
 #pragma once
 

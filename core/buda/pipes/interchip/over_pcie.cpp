@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Over PCIe a chip accesses its neighbours in the ring.
 #include <buda/pipes/interchip/over_pcie.hpp>
 

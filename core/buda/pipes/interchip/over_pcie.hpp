@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What ops of chips without Ethernet can exchange over PCIe with other chips.
 #pragma once
 

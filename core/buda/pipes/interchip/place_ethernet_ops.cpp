@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds a route for each core of ops on Ethernet cores.
 #include <buda/pipes/interchip/place_ethernet_ops.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Places ops on Ethernet cores.
 //
 // An ethernet_datacopy copies its input like any op, from the chip of its source to another: each core of its grid has a route, which is

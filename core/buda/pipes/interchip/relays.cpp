@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sizes and cores of relays.
 #include <buda/pipes/interchip/relays.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Relays: buffers between the segments of a pipe.
 #pragma once
 

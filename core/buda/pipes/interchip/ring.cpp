@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ring of chips without ethernet.
 #include <buda/pipes/interchip/ring.hpp>
 

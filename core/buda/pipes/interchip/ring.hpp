@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ring in which chips without Ethernet access each other's memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts rounds.
 #include <buda/pipes/interchip/rounds.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rounds of pipes between chips: which receiver gets how many, and whether receivers can have routes of their own.
 #pragma once
 

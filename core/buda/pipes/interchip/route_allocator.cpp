@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shortest routes by breadth-first search over the links with free streams.
 #include <buda/pipes/interchip/route_allocator.hpp>
 

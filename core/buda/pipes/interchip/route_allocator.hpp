@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Routes from chip to chip over Ethernet, and the streams of the links that they use.
 #pragma once
 

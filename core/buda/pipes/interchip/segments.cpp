@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes segments.
 #include <buda/pipes/interchip/segments.hpp>
 

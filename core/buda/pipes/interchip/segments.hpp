@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The segments into which a pipe between chips is cut: over the links of its route, and from there to its receivers.
 #pragma once
 

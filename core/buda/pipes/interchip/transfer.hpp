@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pipes between chips, and what has to be known of their tiles in order to route them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Distances on the networks.
 #include <buda/pipes/noc/noc.hpp>
 

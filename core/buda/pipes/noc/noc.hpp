@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Distances on the two networks, and the choices made by them: which network a pipe uses, which port of a DRAM channel.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dimension by dimension.
 #include <buda/pipes/noc/routes.hpp>
 

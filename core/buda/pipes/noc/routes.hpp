@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The routes of messages on the networks on chip.
 #pragma once
 

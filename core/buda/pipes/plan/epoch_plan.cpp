@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lookups in a plan.
 #include <buda/pipes/plan/epoch_plan.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is decided about an epoch before its buffers and pipes are written down: routes of edges, sizes of buffers, granularities.
 #pragma once
 

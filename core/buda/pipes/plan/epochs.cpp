@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From temporal epochs of the netlist to epochs of pipes.
 #include <buda/pipes/plan/epochs.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which graphs run at the same time, and how they use queues: the temporal epochs of a netlist, as pipes need to know them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The greatest common divisors over all consumers.
 #include <buda/pipes/plan/granularities.hpp>
 

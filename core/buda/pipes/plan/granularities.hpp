@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Block sizes: how many tiles pipes take from an output or a queue as a unit.
 #pragma once
 

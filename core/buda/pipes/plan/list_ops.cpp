@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists ops and queues.
 #include <buda/pipes/plan/list_ops.hpp>
 

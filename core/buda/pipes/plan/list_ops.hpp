@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ops of an epoch, where their inputs come from, and the queues that they use.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chooses the network of multicasts.
 #include <buda/pipes/plan/multicast.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How pipes into an input are multicast.
 #pragma once
 

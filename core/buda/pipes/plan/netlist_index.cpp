@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names and ids of a netlist.
 #include <buda/pipes/plan/netlist_index.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A netlist's ops and queues by name, and the ids of its queues' buffers, which are the same in every epoch.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Words PP001.
 #include <buda/pipes/plan/not_supported.hpp>
 

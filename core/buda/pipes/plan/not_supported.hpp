@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The error for features that this version does not have.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plans an epoch.
 //
 //   list_ops() ─▶ ops, sources, queues ─ plan_input() for each input ─▶ routes and buffers ─ agree_on_prologues() for each op ─▶

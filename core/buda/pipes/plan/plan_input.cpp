@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Routes an input, and sizes its buffer.
 #include <buda/pipes/plan/plan_input.hpp>
 

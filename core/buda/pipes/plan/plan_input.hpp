@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plans an input of an op: which tiles go to which core, in which order, and the kernel's buffer for them.
 #pragma once
 

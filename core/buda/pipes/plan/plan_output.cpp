@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks what is written into queues, and routes it.
 #include <buda/pipes/plan/plan_output.hpp>
 

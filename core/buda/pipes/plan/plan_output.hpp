@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plans how an op writes a queue.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chooses how prologues are read.
 #include <buda/pipes/plan/prologue.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How inputs are read before the epoch.
 //
 // A prologue is read in the order of consumption ("post TM") where it fits the kernel's buffer. Right operands of products that are too

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks sources of inputs.
 #include <buda/ops/table/op_traits.hpp>
 #include <buda/pipes/plan/source_rules.hpp>

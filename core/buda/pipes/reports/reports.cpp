@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Texts of the files beside pipegen.yaml.
 #include <buda/pipes/reports/reports.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The files beside pipegen.yaml: where queues are, which cores read and write them, which pipes serve which op (docs/formats/pipegen.md).
 #pragma once
 

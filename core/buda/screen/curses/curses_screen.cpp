@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines go to the terminal by ncurses, and keys come from it.
 #include <buda/screen/curses/curses_screen.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HTTP by cpp-httplib.
 #include <buda/serve/http/http_server.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HTTP by cpp-httplib. Answers GET alone, and without another address only programs on this machine.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One epoch after the other, each op whose result is uneven with its smallest even model.
 #include "even_channels.hpp"
 

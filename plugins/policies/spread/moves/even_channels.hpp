@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Results whose buffers make one channel of DRAM move more than the others, made by another number of cores. (What the host fills is
 // divided when the netlist is built.)
 #pragma once

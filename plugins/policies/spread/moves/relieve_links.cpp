@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Moves and swaps, one op after the other.
 #include "relieve_links.hpp"
 

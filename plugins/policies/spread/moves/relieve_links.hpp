@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops of an epoch moved to where the links of the networks have less to carry.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Trial placements of one epoch after the other.
 #include "tighten_epochs.hpp"
 

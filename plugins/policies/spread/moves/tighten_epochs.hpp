@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Epochs placed one after the other at a given pace: made faster with the cores that they leave idle, or otherwise than before.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An epoch as a pipeline.
 #include "flow_times.hpp"
 

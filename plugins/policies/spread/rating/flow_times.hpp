@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How fast inputs pass through the ops of an epoch, as the report counts it (buda/cost/pipeline.hpp), while ops are placed.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Routes of edges as messages, and messages as hops.
 #include "link_loads.hpp"
 

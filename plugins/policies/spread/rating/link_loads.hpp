@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the ops of an epoch put on the links of the networks, as far as it is known while they are placed: before queues have channels, and
 // before later ops read a result.
 #pragma once

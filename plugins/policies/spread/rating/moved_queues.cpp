@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The queues around the ops of an epoch.
 #include "moved_queues.hpp"
 

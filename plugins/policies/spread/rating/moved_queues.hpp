@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an epoch moves through queues of DRAM, while ops are placed.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Times of reading and writing queues.
 #include "queue_times.hpp"
 

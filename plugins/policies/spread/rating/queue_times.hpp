@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long ops take where queues bring their operands and take their results: a core moves less to and from DRAM than to and from cores.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Candidates have the same polynomial hash of kinds, modulo 2^64; each is then compared op by op.
 #include "repeated_runs.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs of ops that a schedule repeats, as a deep network does with its layers: what is found for one of them holds for all.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collecting and telling.
 #include "debugged_op.hpp"
 

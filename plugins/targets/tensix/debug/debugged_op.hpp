@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is seen of an op's cores: they run side by side, and what they have to tell comes in the order of their places.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Texts of what is executed, and of what a core holds.
 #include "debugger.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Looks on at one core: writes down what is executed, and ends the run at a line or at a change.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file of a trace or of registers: it grows while the device lives, and is there when that has ended.
 #pragma once
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading the lines of programs.
 #include "kernel_lines.hpp"
 
-#include <buda/kernels/elf.hpp>
-#include <buda/kernels/source_lines.hpp>
+#include <buda/kernels/lines/source_lines.hpp>
+#include <buda/kernels/programs/elf.hpp>
 
 namespace buda::tensix {
 

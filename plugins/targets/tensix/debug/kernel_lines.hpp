@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the instructions of a kernel's programs are in their sources.
 #pragma once
 
 #include "../core.hpp"
 
-#include <buda/kernels/kernel_set.hpp>
+#include <buda/kernels/text/kernel_set.hpp>
 
 #include <array>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines of all kernels, and grids of all ops.
 #include "named_places.hpp"
 

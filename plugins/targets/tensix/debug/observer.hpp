@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who looks on while a core executes, instruction by instruction.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Options and their values.
 #include "settings.hpp"
 

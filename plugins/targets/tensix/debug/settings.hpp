@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a user wants to see of the cores, as the options say it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When the instructions of a processor are executed.
 //
 // One enters the integer unit per cycle, in order, when its operands are known. Results of the integer unit are known to the instruction

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One processor of a core, executing instruction by instruction.
 //
 // L1 and the processor's own memory are accessed directly; everything else goes to a Bus, which may answer that the processor has to wait:

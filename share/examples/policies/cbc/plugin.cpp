@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A policy that asks an integer program which ops make an epoch, and with which implementations.
 #include <buda/plugin/plugin.hpp>
 #include <buda/plugin/policy.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A policy on the scope interface: it fills one epoch after the other, takes back what was placed, and keeps the best of what it tried.
 #include <buda/plugin/plugin.hpp>
 #include <buda/plugin/policy.hpp>

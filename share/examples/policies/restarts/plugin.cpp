@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A policy that searches: whole plans drawn at random are estimated, until one is close to the lower bound or the budget is used up.
 #include <buda/base/rng.hpp>
 #include <buda/plugin/plugin.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ids, addresses and fields of buffers.
 #include <buda/pipes/build/epoch_buffers.hpp>
 #include <buda/pipes/build/op_buffers.hpp>

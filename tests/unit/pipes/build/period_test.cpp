@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Periods of long lists of inputs.
 #include <buda/pipes/build/period.hpp>
 

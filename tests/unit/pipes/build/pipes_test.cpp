@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The steps by which pipes are made of routes.
 #include <buda/pipes/build/dram_readers.hpp>
 #include <buda/pipes/build/input_pipes.hpp>

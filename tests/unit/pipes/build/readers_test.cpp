@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who reads a queue's buffers: pipes with reads of their own, and those that share another's.
 #include "unit/pipes/built.hpp"
 

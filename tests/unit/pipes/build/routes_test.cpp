@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ways over the networks.
 #include <buda/pipes/noc/routes.hpp>
 

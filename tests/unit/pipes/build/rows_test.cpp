@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inputs in flat layout: tilizers and embeddings.
 #include <buda/base/rng.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pipes of small netlists, against lists worked out by hand from the definitions.
 #include <buda/pipes/graph/pipe_graph.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Damage to what leads from chip to chip.
 #include "unit/pipes/check/damage.hpp"
 #include "unit/pipes/interchip/two_chips.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The checker must see every kind of damage.
 #include <buda/pipes/graph/pipe_graph.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which tiles cores take and queues store, as runs.
 #include <buda/pipes/check/consumption.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pipes to be damaged, so that the checker can be seen to notice.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws netlists.
 #include "unit/pipes/check/random_netlists.hpp"
 

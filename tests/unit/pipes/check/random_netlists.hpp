@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random netlists with one edge of interest: any producer blocking, any chain of manipulations, any consumer.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random netlists through building and checking.
 #include <buda/pipes/format/pipes_file.hpp>
 

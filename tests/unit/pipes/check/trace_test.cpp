@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The steps of the checker: whose buffers there are, what they receive, and what they should receive.
 #include <buda/pipes/check/check_tiles.hpp>
 #include <buda/pipes/check/compare.hpp>

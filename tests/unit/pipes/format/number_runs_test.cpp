@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs of numbers: that they are found, and that nothing is lost.
 #include <buda/pipes/format/number_runs.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pipegen files: there and back, the original's form, and what is wrong with others.
 #include <buda/pipes/format/pipegen_file.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pipes files: there and back with every key, and what is wrong with others.
 #include <buda/pipes/format/pipes_file.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values of pipegen files as text, and the consistency of the graph that they make.
 #include <buda/pipes/format/consistency.hpp>
 #include <buda/pipes/format/value_text.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which pipes share a route.
 #include <buda/pipes/interchip/assign_routes.hpp>
 

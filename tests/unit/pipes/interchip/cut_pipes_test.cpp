@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Segments of pipes between chips, and their relays.
 #include <buda/pipes/interchip/cut_pipes.hpp>
 #include <buda/pipes/plan/plan_epoch.hpp>

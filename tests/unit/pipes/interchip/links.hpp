@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chips with few links, and pipes between them, for tests of routing.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chips without ethernet: what leads from one to the next over PCIe.
 #include "unit/pipes/check/damage.hpp"
 #include "unit/pipes/interchip/ring.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A netlist for three chips in a ring, which exchange data over PCIe in every way.
 #pragma once
 

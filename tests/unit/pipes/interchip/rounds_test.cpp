@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rounds of phased pipes, and the receivers that get them.
 #include <buda/pipes/interchip/rounds.hpp>
 

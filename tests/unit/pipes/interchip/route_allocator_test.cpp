@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Routes from chip to chip.
 #include <buda/pipes/interchip/ring.hpp>
 #include <buda/pipes/interchip/route_allocator.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Netlists whose receivers take turns: ts of the producer lie side by side, or one above the other, in the consumer.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Receivers that take turns, on the producers' chip and on another.
 #include "unit/pipes/interchip/turns.hpp"
 #include "unit/pipes/check/damage.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A netlist for two chips with every kind of way between them.
 #pragma once
 

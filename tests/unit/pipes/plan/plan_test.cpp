@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The steps by which an epoch is planned.
 #include <buda/pipes/plan/granularities.hpp>
 #include <buda/pipes/plan/list_ops.hpp>

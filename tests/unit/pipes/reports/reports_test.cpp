@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The files beside the pipegen file: who is named, and by which pipes.
 #include <buda/pipes/reports/reports.hpp>
 

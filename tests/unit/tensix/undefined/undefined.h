@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels that do what a chip leaves undefined. Which one is run says the number of tiles of the output: one kernel for all of them. The
 // lines with a class in their comment are where each is found.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lowering of concatenations.
 //
 // Parts of whole tiles along z, r or c are put one after the other (splice). Parts that end within a tile are joined with those behind them

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lowering of elementwise ops: nearly all have a device op of the same meaning, which the table of device ops names; what remains is
 // bringing both inputs to one shape.
 #include <buda/base/text.hpp>

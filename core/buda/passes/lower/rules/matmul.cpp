@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lowering of matrix products.
 //
 // Operands become (w, z, r, k) and (w, z, k, c). The inner size k is in whole tiles on the device, so what stands in its padding is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lowering of reductions.
 //
 // Maximum: the device's op `reduce`, one axis at a time. What stands in the padding along the axis takes part, so it is made very negative

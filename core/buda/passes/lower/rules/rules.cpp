@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules of lowering by op.
 #include <buda/passes/lower/rules/rules.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lowering of ops that select elements along axes: slices, borders, gathers with known indices; and lookups in tables.
 //
 // Each is, for every axis, a list of positions in the input (or of none, where a zero comes): steps/select.hpp. A border of another number

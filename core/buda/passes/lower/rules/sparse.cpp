@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lowering of products with selection matrices (steps/gather.hpp), and of depthwise products.
 #include <buda/base/text.hpp>
 #include <buda/ops/elements/copy.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Broadcasts on edges, and what must be replicated before.
 #include <buda/passes/lower/steps/broadcast.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operands of elementwise ops, broadcast to the shape of the result.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nops, and products with tiles of ones.
 #include <buda/passes/lower/steps/copies.hpp>
 #include <buda/tensor/tensor.hpp>

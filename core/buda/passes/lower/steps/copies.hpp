@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies of a device value: with the manipulations of its edge done, or with its only row or column replicated through its tile.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gathers as matmuls with `identity`.
 //
 // A selection matrix becomes a constant of integers, one row for each term and slice, one column for each row of the result. How its

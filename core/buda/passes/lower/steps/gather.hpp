@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows and slices of a device value in any order, any number of times, and added up: products with selection matrices.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Masks: constants of zeros and ones by which a value is multiplied, and numbers that are added to its padding alone.
 #include <buda/passes/lower/steps/padding.hpp>
 

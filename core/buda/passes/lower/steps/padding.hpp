@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The padding of a device value changed to what an op that reads it can bear, by masks.
 #pragma once
 

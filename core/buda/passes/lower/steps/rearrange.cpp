@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reshapes and transposes of device values.
 //
 // A chain of reshapes and transposes is one rearrangement of axes (layout/rearrangement.hpp). On the way to its user it takes, in this

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A device value with its elements in another order: reshapes and transposes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Selection of positions by shape, unpad, pad and gather.
 #include <buda/passes/lower/steps/select.hpp>
 

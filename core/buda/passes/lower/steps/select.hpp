@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Positions along axes of a device value, zeros between them: what slices, gathers, pads and concatenations have in common.
 #pragma once
 

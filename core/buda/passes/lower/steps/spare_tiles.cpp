@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tiles left out on edges, and splices with tiles of zeros.
 #include <buda/passes/lower/steps/spare_tiles.hpp>
 

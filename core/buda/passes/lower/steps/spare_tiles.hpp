@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whole tiles of padding at the end of an axis (graph/tile_count.hpp), where the tiles of data alone are wanted: slices and stacks, and
 // what is put side by side.
 #pragma once
