@@ -116,6 +116,44 @@ TEST(SpareTiles, Concatenations) {
     }
 }
 
+// A splice works on slices where no core would hold the whole axis; all of them have the same length.
+TEST(SpareTiles, LongConcatenations) {
+  for (std::int64_t axis : {-1, -2})
+    for (auto [first, second] : std::vector<std::pair<std::int64_t, std::int64_t>>{{9024, 3232}, {9600, 4800}, {9600, 1024}, {10336, 10}}) {
+      Lowerer l;
+      const Graph graph = l.lowered([&, first = first, second = second](Builder& b) {
+        auto shape = [&](std::int64_t size) { return axis == -1 ? Shape{1, 3, size} : Shape{1, size, 3}; };
+        auto x = called(b, "e", b.exp(b.input("x", shape(first)))), y = called(b, "f", b.exp(b.input("w", shape(second))));
+        auto all = b.concatenate({x, y}, axis);
+        b.output("y", b.reduce_max(b.negative(all), {axis}));
+        b.output("z", b.slice(b.exp(all), axis == -1 ? 2 : 1, first - 64, first + 10));
+      });
+      std::size_t splices = 0;
+      for (NodeId id : graph.topological_order()) {
+        if (graph.node(id).op() != "splice") continue;
+        ++splices;
+        EXPECT_EQ(graph.node(id).attrs.at("dim"), graph::Attr(std::string("z"))) << listing(graph);
+        EXPECT_LE(graph.node(id).outputs[0].shape[axis == -1 ? 3 : 2], 128 * 32) << listing(graph);
+      }
+      EXPECT_GE(splices, 1u) << listing(graph);
+    }
+}
+
+// What picks rows by their numbers needs no rows of padding below them: 9 products of 41 tiles of rows below one another.
+TEST(SpareTiles, TransposedConvolutions) {
+  for (std::int64_t size : {35, 36, 37}) {
+    Lowerer l;
+    const Graph graph = l.lowered([&](Builder& b) {
+      auto x = called(b, "e", b.exp(b.input("x", {1, 3, size, size})));
+      std::vector<float> numbers(81);
+      for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i % 23) / 16 - 0.5f;
+      auto weights = b.parameter("w", f32({3, 3, 3, 3}, std::move(numbers)));
+      b.output("y", called(b, "c", b.op("conv2d_transpose", {x, weights})));
+    });
+    EXPECT_EQ(ops_of(graph).find("splice"), std::string::npos) << listing(graph);
+  }
+}
+
 TEST(SpareTiles, DepthwiseConvolutions) {
   for (std::int64_t channels : {96, 352}) {
     Lowerer l;

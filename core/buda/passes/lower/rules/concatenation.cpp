@@ -3,14 +3,15 @@
 //
 // Parts of whole tiles along z, r or c are put one after the other (splice). Parts that end within a tile are joined with those behind them
 // until a tile is full: as a sum, each with zeros in the others' places. So is everything else.
+#include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
 #include <buda/passes/lower/rules/rules.hpp>
 #include <buda/passes/lower/steps/copies.hpp>
 #include <buda/passes/lower/steps/select.hpp>
 #include <buda/passes/lower/steps/spare_tiles.hpp>
+#include <buda/passes/lower/steps/splices.hpp>
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -19,7 +20,6 @@ namespace buda::passes {
 namespace {
 
 constexpr std::size_t kMaxSpliced = 8;  // inputs of one op
-constexpr std::array<const char*, 4> kDims = {"", "z", "r", "c"};
 
 // Neighbouring inputs of the concatenation, and what they have together along its axis.
 struct Group {
@@ -98,13 +98,17 @@ Lowered after_splice(const std::vector<Lowered>& parts, std::size_t axis) {
 
 // Of parts without spare tiles.
 Result<Lowered> spliced(OpBuilder& out, std::string_view suffix, std::vector<Lowered> parts, std::size_t axis) {
-  std::vector<graph::Edge> edges;
+  std::vector<SplicedPart> edges;
   for (Lowered& part : parts) {
     BUDA_ASSIGN(part, without_transpose(out, "copy", part));
-    edges.push_back(part.edge());
+    Shape shape = part.shape;
+    for (const std::size_t side : {2u, 3u}) shape[side] = side == axis ? ceil_div(shape[side], graph::kTileSide) : tiles(shape[side]);
+    edges.push_back({part.edge(), shape});
   }
   Lowered all = after_splice(parts, axis);
-  BUDA_ASSIGN(all.source, out.op(suffix, "splice", std::move(edges), {{"dim", std::string(kDims[axis])}}));
+  BUDA_ASSIGN(graph::Edge edge, spliced_parts(out, suffix, std::move(edges), axis));
+  all.source = edge.source;
+  all.tms = std::move(edge.tms);
   out.mark_range(all);
   return all;
 }

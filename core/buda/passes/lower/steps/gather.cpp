@@ -6,6 +6,7 @@
 #include <buda/passes/lower/steps/gather.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/passes/lower/steps/spare_tiles.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
@@ -55,7 +56,9 @@ Lowered stacked_slices(Lowered x) {
   return x;
 }
 
-Result<Lowered> gathered_rows(OpBuilder& out, std::string_view suffix, const Lowered& x, const Tensor& selection, const Tensor* weights) {
+Result<Lowered> gathered_rows(OpBuilder& out, std::string_view suffix, const Lowered& given, const Tensor& selection,
+                              const Tensor* weights) {
+  const Lowered x = before_spare_rows(out, given);
   const Shape& s = selection.shape();
   if (x.pads_rows() && !x.rows.finite)
     return internal_error(cat("node '", out.node().name(), "': rows are gathered from a value whose padding may hold NaN or infinities"));

@@ -5,8 +5,10 @@
 #include <buda/base/checked.hpp>
 #include <buda/passes/lower/lowering_tags.hpp>
 #include <buda/passes/lower/steps/copies.hpp>
+#include <buda/passes/lower/steps/splices.hpp>
 #include <buda/tensor/tensor.hpp>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +16,7 @@
 namespace buda::passes {
 namespace {
 
+using graph::Tm;
 using graph::TmDim;
 
 std::int64_t filled_tiles(std::int64_t datums) { return ceil_div(datums, graph::kTileSide); }
@@ -31,9 +34,14 @@ Result<Lowered> filled_up(OpBuilder& out, Lowered x, bool columns, std::int64_t 
   add_broadcast(zeros, TmDim::z, x.shape[1]);
   add_broadcast(zeros, TmDim::r, columns ? other : spare);
   add_broadcast(zeros, TmDim::c, columns ? spare : other);
-  BUDA_ASSIGN(x.source, out.op("spare", "splice", {x.edge(), zeros.edge()}, {{"dim", std::string(columns ? "c" : "r")}}));
+  const std::int64_t filled = filled_tiles(side);
+  const auto part = [&](const Lowered& value, std::int64_t count) {
+    return SplicedPart{value.edge(), {x.shape[0], x.shape[1], columns ? other : count, columns ? count : other}};
+  };
+  BUDA_ASSIGN(graph::Edge all, spliced_parts(out, "spare", {part(x, filled), part(zeros, spare)}, columns ? 3 : 2));
+  x.source = all.source;
+  x.tms = std::move(all.tms);
   out.tag(x.source, kSpareTiles, columns ? "c" : "r");
-  x.tms.clear();
   const bool has_part = side % graph::kTileSide != 0;
   ValueRange& beyond = columns ? x.cols : x.rows;
   beyond = has_part ? hull(beyond, ValueRange::exactly(0)) : ValueRange::exactly(0);
@@ -42,24 +50,30 @@ Result<Lowered> filled_up(OpBuilder& out, Lowered x, bool columns, std::int64_t 
   return x;
 }
 
-// Whether a value was filled up along just these axes.
-bool was_filled_up(const OpBuilder& out, const Lowered& x, bool rows, bool columns) {
-  const auto& tags = out.made(x.source).tags;
-  const auto along = tags.find(kSpareTiles);
-  return along != tags.end() && rows != columns && along->second == (columns ? "c" : "r");
+// The value as it was before it was filled up along just these axes; nothing where it was not, or where more was done to it.
+std::optional<Lowered> before_filling_up(const OpBuilder& out, const Lowered& x, bool rows, bool columns) {
+  const graph::Node& node = out.made(x.source);
+  const auto along = node.tags.find(kSpareTiles);
+  if (along == node.tags.end() || rows == columns || along->second != (columns ? "c" : "r")) return std::nullopt;
+  const std::int64_t side = x.shape[columns ? 3 : 2], slices = node.outputs[0].shape[1];
+  const bool is_sliced = !x.tms.empty();
+  if (is_sliced && (x.shape[1] != 1 || x.tms != std::vector{columns ? Tm::hstack(slices) : Tm::vstack(slices)})) return std::nullopt;
+  Lowered before = x;
+  before.source = node.inputs()[0].source;
+  before.tms = node.inputs()[0].tms;
+  // The edge ends with a TM that slices it, if it is more than one slice.
+  if (is_sliced && filled_tiles(side) > tiles(side) / slices) before.tms.pop_back();
+  return before;
 }
 
 }  // namespace
 
+Lowered before_spare_rows(const OpBuilder& out, const Lowered& x) { return before_filling_up(out, x, true, false).value_or(x); }
+
 Result<Lowered> without_spare_tiles(OpBuilder& out, Lowered x, MatrixAxes axes) {
   const std::int64_t rows = axes.rows ? spare_tiles(x.shape[2]) : 0, columns = axes.columns ? spare_tiles(x.shape[3]) : 0;
   if (rows == 0 && columns == 0) return x;
-  if (x.tms.empty() && was_filled_up(out, x, rows > 0, columns > 0)) {
-    const graph::Edge& before = out.made(x.source).inputs()[0];
-    x.tms = before.tms;
-    x.source = before.source;
-    return x;
-  }
+  if (auto before = before_filling_up(out, x, rows > 0, columns > 0)) return std::move(*before);
   BUDA_ASSIGN(x, ready_for_unpad(out, x, rows > 0));
   x.tms.push_back(graph::Tm::unpad(rows, columns));
   return x;

@@ -14,6 +14,8 @@ struct MatrixAxes {
 
 // The value without them, by what its edge leaves out.
 Result<Lowered> without_spare_tiles(OpBuilder& out, Lowered x, MatrixAxes axes);
+// The value as it was before it was filled up with rows of tiles; any other is as it is. For ops that read rows by their numbers.
+Lowered before_spare_rows(const OpBuilder& out, const Lowered& x);
 // The value that has none along these axes, with tiles of zeros for them, as other ops expect it.
 Result<Lowered> with_spare_tiles(OpBuilder& out, Lowered x, MatrixAxes axes);
 
