@@ -8,6 +8,7 @@
 #include "apps/buda/stages.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/cli/about_model.hpp>
 #include <buda/cli/product_name.hpp>
 #include <buda/compiler/model_name.hpp>
 #include <buda/io/json.hpp>
@@ -120,7 +121,7 @@ Result<void> bench_model(const Options& given, cli::ToolHost& host) {
     BUDA_TRY(host.fs().make_directories(folder));
     return bench_in(folder, true, std::move(o), host);
   }
-  BUDA_ASSIGN(auto temporary, io::TemporaryDirectory::make(host.temporary_dir, "buda-"));
+  BUDA_ASSIGN(auto temporary, io::TemporaryDirectory::make(host.temporary_dir, std::string(cli::kTemporaryPrefix)));
   return bench_in(temporary.path(), false, std::move(o), host);
 }
 

@@ -11,6 +11,7 @@
 #include <buda/balance/emit/report_summary.hpp>
 #include <buda/base/text.hpp>
 #include <buda/cache/store.hpp>
+#include <buda/cli/about_model.hpp>
 #include <buda/cli/product_name.hpp>
 #include <buda/compiler/model_name.hpp>
 #include <buda/io/json.hpp>
@@ -139,7 +140,7 @@ Result<void> compile_model(const Options& given, cli::ToolHost& host) {
     BUDA_TRY(host.fs().make_directories(folder));
     return compile_in(folder, true, o, key, host);
   }
-  BUDA_ASSIGN(auto temporary, io::TemporaryDirectory::make(host.temporary_dir, "buda-"));
+  BUDA_ASSIGN(auto temporary, io::TemporaryDirectory::make(host.temporary_dir, std::string(cli::kTemporaryPrefix)));
   return compile_in(temporary.path(), false, o, key, host);
 }
 

@@ -5,6 +5,7 @@
 #include "apps/buda/stages.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/cli/about_model.hpp>
 #include <buda/cli/product_name.hpp>
 #include <buda/io/process.hpp>
 #include <buda/io/temporary_directory.hpp>
@@ -47,7 +48,7 @@ bool ends_well(std::vector<std::string> argv) {
 }
 
 bool is_placed(const Options& o, cli::ToolHost& host) {
-  const auto folder = io::TemporaryDirectory::make(host.temporary_dir, "buda-");
+  const auto folder = io::TemporaryDirectory::make(host.temporary_dir, std::string(cli::kTemporaryPrefix));
   if (!folder) return false;
   const BuildFiles files(folder->path(), cli::model_name(o.model));
   return ends_well(importer_command(o, host, files).argv) && ends_well(optimizer_command(o, host, files).argv) &&

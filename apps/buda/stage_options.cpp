@@ -5,6 +5,7 @@
 #include "apps/buda/run.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/cli/about_model.hpp>
 #include <buda/cli/option_list.hpp>
 #include <buda/io/process.hpp>
 #include <buda/io/temporary_directory.hpp>
@@ -35,7 +36,7 @@ Result<std::vector<schema::OptionSpec>> options_of(const std::string& stage, con
 }  // namespace
 
 Result<void> declare_stage_options(cli::OptionSet& set, Options& options, const std::string& bin_dir, const std::string& temporary_dir) {
-  BUDA_ASSIGN(auto folder, io::TemporaryDirectory::make(temporary_dir, "buda-"));
+  BUDA_ASSIGN(auto folder, io::TemporaryDirectory::make(temporary_dir, std::string(cli::kTemporaryPrefix)));
   std::vector<std::pair<std::string, schema::OptionSpec>> found;
   std::map<std::string, std::vector<std::string>> stages;  // by option
   for (const char* stage : stages_of(options)) {

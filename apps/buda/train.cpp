@@ -6,6 +6,7 @@
 #include "apps/buda/stages.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/cli/about_model.hpp>
 #include <buda/cli/product_name.hpp>
 #include <buda/compiler/model_name.hpp>
 #include <buda/io/process.hpp>
@@ -41,7 +42,7 @@ Result<void> train_model(const Options& given, cli::ToolHost& host) {
     BUDA_TRY(host.fs().make_directories(folder));
     return Compilation(o, host, folder, true).run();
   }
-  BUDA_ASSIGN(auto temporary, io::TemporaryDirectory::make(host.temporary_dir, "buda-"));
+  BUDA_ASSIGN(auto temporary, io::TemporaryDirectory::make(host.temporary_dir, std::string(cli::kTemporaryPrefix)));
   return Compilation(o, host, temporary.path(), false).run();
 }
 

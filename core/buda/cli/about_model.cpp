@@ -4,6 +4,7 @@
 
 #include <buda/base/text.hpp>
 
+#include <filesystem>
 #include <string_view>
 
 namespace buda::cli {
@@ -27,12 +28,13 @@ bool is_of_the_model(const std::string& code) {
 
 }  // namespace
 
-Diagnostic about_model(Diagnostic d, const std::string& model, const std::set<std::string>& made) {
+Diagnostic about_model(Diagnostic d, const std::string& model, const std::set<std::string>& made, const std::string& temporary_dir) {
   const bool in_file = made.contains(d.loc.file);
   if (!in_file && !(d.loc.file.empty() && !d.node.empty())) return d;
-  // After a warning the file may be gone.
+  // After a warning the file may be gone, and one in a temporary folder is gone in any case.
   const bool is_error = d.severity == Severity::error;
-  if (is_error && in_file && d.loc.line != 0) d.notes.push_back({d.loc, "location in the intermediate file"});
+  const bool goes = d.loc.file.starts_with((std::filesystem::path(temporary_dir) / kTemporaryPrefix).string());
+  if (is_error && in_file && !goes && d.loc.line != 0) d.notes.push_back({d.loc, "location in the intermediate file"});
   d.loc = {model, 0, 0};
   const bool excused =
       !is_error || d.fault != Fault::input || is_of_the_model(d.code) || d.message.find("not supported") != std::string::npos;

@@ -211,12 +211,14 @@ Result<void> write_depfile(const CommonOptions& common, const ToolSpec& spec, io
   return fs.write(name, depfile_text(target, read));
 }
 
+std::string temporary_directory() { return environment_value("TMPDIR").value_or("/tmp"); }
+
 // Who gave a model knows nothing of the files between the stages.
 std::function<Diagnostic(Diagnostic)> wording_about(const std::string& model, const ToolSpec& spec) {
   std::set<std::string> made;
   if (spec.inputs)
     for (const InputFile& input : spec.inputs()) made.insert(input.path);
-  return [model, made](Diagnostic d) { return about_model(std::move(d), model, made); };
+  return [model, made, folder = temporary_directory()](Diagnostic d) { return about_model(std::move(d), model, made, folder); };
 }
 
 struct Session {
@@ -229,8 +231,6 @@ bool has_unknown_option(const Failure& failure) {
   return std::any_of(failure.diagnostics().begin(), failure.diagnostics().end(),
                      [](const Diagnostic& d) { return d.code == "CL001" || d.code == "CL002"; });
 }
-
-std::string temporary_directory() { return environment_value("TMPDIR").value_or("/tmp"); }
 
 // What is given and what it means; options of other tools are looked up where an unknown one is among them.
 Result<ParsedOptions> parse_arguments(Session& s, const std::vector<std::string>& arguments, OptionSet& set) {
