@@ -20,8 +20,6 @@ constexpr std::int64_t kMaxTilesOfCore = 320;
 constexpr std::int64_t kMaxTilesOfSlice = 128;
 // Cores that every chip has in a row, and in a column.
 constexpr std::int64_t kMaxCores = 8;
-// Slices that netlists can express.
-constexpr std::int64_t kMaxSplicedSlices = std::int64_t{1} << 14;
 
 std::int64_t largest_divisor(std::int64_t n, std::int64_t most) {
   std::int64_t divisor = std::min(n, most);
@@ -36,7 +34,7 @@ std::int64_t length_of(const std::vector<SplicedPart>& parts, std::size_t axis) 
 }
 
 // Tiles of the axis in a slice; 0 where the parts are not cut.
-std::int64_t slice_length(const std::vector<SplicedPart>& parts, std::size_t axis) {
+std::int64_t slice_length(const std::vector<SplicedPart>& parts, std::size_t axis, std::int64_t most_slices) {
   if (axis != kRows && axis != kColumns) return 0;
   const std::int64_t beside = parts[0].shape[axis == kRows ? kColumns : kRows];
   const std::int64_t beside_in_core = beside / largest_divisor(beside, kMaxCores);
@@ -48,13 +46,15 @@ std::int64_t slice_length(const std::vector<SplicedPart>& parts, std::size_t axi
     common = std::gcd(common, part.shape[axis]);
   }
   const std::int64_t slice = largest_divisor(common, kMaxTilesOfSlice);
-  return length / slice <= kMaxSplicedSlices ? slice : 0;
+  const auto can_be_read = [&](const SplicedPart& part) { return part.shape[axis] / slice <= most_slices; };
+  return std::all_of(parts.begin(), parts.end(), can_be_read) ? slice : 0;
 }
 
 }  // namespace
 
 Result<graph::Edge> spliced_parts(OpBuilder& out, std::string_view suffix, std::vector<SplicedPart> parts, std::size_t axis) {
-  const std::int64_t slice = slice_length(parts, axis);
+  // An input's slices lie apart in memory.
+  const std::int64_t slice = slice_length(parts, axis, out.device().streams.max_dram_reads_per_input);
   std::vector<graph::Edge> edges;
   for (SplicedPart& part : parts) {
     const std::int64_t slices = slice == 0 ? 1 : part.shape[axis] / slice;
