@@ -226,6 +226,14 @@ void check_positionals(const std::vector<std::string>& given, const OptionSet& s
   }
 }
 
+// "the required argument for option '--output' is missing" and its like. Boost puts what was given in the place of %option% and of other
+// words between percent signs, and does not come to an end where that has such a word itself.
+std::string said_of(const po::error& error, const std::vector<std::string>& arguments) {
+  const auto has_percent = [](const std::string& argument) { return argument.find('%') != std::string::npos; };
+  if (std::none_of(arguments.begin(), arguments.end(), has_percent)) return error.what();
+  return "the argument of an option is missing, or should follow immediately after its equal sign";
+}
+
 }  // namespace
 
 Result<ParsedOptions> parse_command_line(const std::vector<std::string>& arguments, const OptionSet& set, const EnvironmentFn& environment,
@@ -265,8 +273,7 @@ Result<ParsedOptions> parse_command_line(const std::vector<std::string>& argumen
       }
     }
   } catch (const po::error& e) {
-    // "the required argument for option '--output' is missing" and its like.
-    failure.add(usage_error("CL001", e.what()));
+    failure.add(usage_error("CL001", said_of(e, arguments)));
   }
   for (const auto& text : command.values.texts("set")) {
     auto equals = text.find('=');

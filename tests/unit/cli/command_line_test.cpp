@@ -77,6 +77,15 @@ TEST_F(CommandLine, CountsFlagsThatMayStandSeveralTimes) {
   EXPECT_EQ(o_.verbose, 1u);
 }
 
+// A library's messages replace these words by what was given, again and again.
+TEST_F(CommandLine, WordsBetweenPercentSignsAreNoPlaceholders) {
+  for (const char* given : {"--%canonical_option%=", "--%option%=", "--%original_token%=", "--option '%canonical_option%'-="}) {
+    auto parsed = parse({given, "a.txt"});
+    ASSERT_FALSE(parsed) << given;
+    EXPECT_EQ(parsed.failure().diagnostics()[0].code, "CL001") << given;
+  }
+}
+
 TEST_F(CommandLine, TakesAllSpellings) {
   ASSERT_TRUE(parse({"-", "-o", "-", "--level=-3", "-MD", "x", "--scale", "2", "--name", "n1", "--name=n2", "--", "-y"}));
   EXPECT_EQ(o_.input, "-");
