@@ -33,7 +33,7 @@ std::int64_t length_of(const std::vector<SplicedPart>& parts, std::size_t axis) 
   return length;
 }
 
-// Tiles of the axis in a slice; 0 where the parts are not cut.
+// Tiles of the axis in a slice; 0 where the parts are not cut. `most_slices`: of a part; 0: any number.
 std::int64_t slice_length(const std::vector<SplicedPart>& parts, std::size_t axis, std::int64_t most_slices) {
   if (axis != kRows && axis != kColumns) return 0;
   const std::int64_t beside = parts[0].shape[axis == kRows ? kColumns : kRows];
@@ -46,7 +46,7 @@ std::int64_t slice_length(const std::vector<SplicedPart>& parts, std::size_t axi
     common = std::gcd(common, part.shape[axis]);
   }
   const std::int64_t slice = largest_divisor(common, kMaxTilesOfSlice);
-  const auto can_be_read = [&](const SplicedPart& part) { return part.shape[axis] / slice <= most_slices; };
+  const auto can_be_read = [&](const SplicedPart& part) { return most_slices == 0 || part.shape[axis] / slice <= most_slices; };
   return std::all_of(parts.begin(), parts.end(), can_be_read) ? slice : 0;
 }
 
