@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Splices, and those of slices.
 #include <buda/passes/lower/steps/splices.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values of whole tiles put one behind the other, by an op `splice`.
 #pragma once
 
