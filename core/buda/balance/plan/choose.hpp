@@ -22,7 +22,7 @@ struct ChosenPlan {
 Result<ChosenPlan> choose_plan(const graph::Graph* graph, Problem problem, const PlanContext& context);
 
 // What is chosen next where the stream programs of a plan do not fit (emit/laid_out.hpp), which shows when all neighbours are known:
-// without the implementations of the ops that `why` names. Nothing where it names none, or leaves an op none.
+// without the implementations of the ops that `why` names; of their neighbours where an op has no other. Nothing where none has another.
 std::optional<ChosenPlan> choose_other(const ChosenPlan& failed, const Failure& why, const PlanContext& context);
 
 }  // namespace buda::balance
