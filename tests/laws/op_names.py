@@ -14,7 +14,7 @@ MADE = re.compile(r'\b(?:op|add|unary|binary|make)\((?:\w+, )?"([a-z_.]+)", ?"[a
 # The type is found out first; the name goes on that of another op.
 ADDED = re.compile(r'\beditor\.add\("([a-z_.]+)", (?!")')
 CONTINUED = re.compile(r'\brename\(\w+, \w+\.fresh_name\(cat\(\w+, "\.([a-z_.]+)"')
-GATHERED = re.compile(r'\bgathered_rows\(\w+, "([a-z_]+)"')
+GATHERED = re.compile(r'\b(?:gathered_rows|spliced_parts)\(\w+, "([a-z_]+)"')
 
 root = pathlib.Path(sys.argv[1])
 

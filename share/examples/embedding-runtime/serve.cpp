@@ -6,7 +6,6 @@
 #include <buda/runtime/batches.hpp>
 #include <buda/tensor/tensor.hpp>
 #include <buda/tensor/tensor_file.hpp>
-
 #include <future>
 #include <iostream>
 
