@@ -32,29 +32,50 @@ Result<std::vector<graph::NodeId>> make_schedule(const graph::Graph& graph, Sche
   return order;
 }
 
-// Fails for a plan that the caller cannot use.
-Result<GraphPlan> usable(Result<GraphPlan> planned, const PlanContext& context) {
-  if (!planned || !context.settings.find_refusal) return planned;
+// A plan, and what the caller finds in its netlist.
+struct Attempt {
+  Result<GraphPlan> planned;
+  std::optional<Diagnostic> refusal = {};
+
+  bool is_usable() const { return planned.ok() && !refusal; }
+  Failure why_not() const { return refusal ? Failure(*refusal) : planned.failure(); }
+};
+
+Attempt judged(Result<GraphPlan> planned, const PlanContext& context) {
+  Attempt out{std::move(planned)};
+  if (!out.planned.ok() || !context.settings.find_refusal) return out;
   context.host.progress("looking for deadlocks", 0, 0);
-  if (auto found = context.settings.find_refusal(planned->plan.built.netlist)) return Failure(std::move(*found));
-  return planned;
+  out.refusal = context.settings.find_refusal(out.planned->plan.built.netlist);
+  return out;
+}
+
+// What can be had of an attempt: values do not depend on what was found, so that it is a warning.
+Result<GraphPlan> as_it_is(Attempt attempt, const PlanContext& context) {
+  if (attempt.refusal) {
+    attempt.refusal->severity = Severity::warning;
+    context.host.report(std::move(*attempt.refusal));
+  }
+  return std::move(attempt.planned);
 }
 
 Result<GraphPlan> plan_of(const graph::Graph& graph, const std::vector<graph::NodeId>& order, const device::DeviceDescriptor& device,
                           const PlanContext& context) {
   BUDA_ASSIGN(Problem problem, problem_of(graph, order, device, context.settings));
   BUDA_ASSIGN(const auto given, given_chips(graph, problem, context.settings.overrides));
-  if (!given.empty()) return usable(plan_on_given_chips(graph, order, given, device, context), context);
+  if (!given.empty()) return as_it_is(judged(plan_on_given_chips(graph, order, given, device, context), context), context);
   BUDA_ASSIGN(ChosenPlan chosen, choose_plan(&graph, std::move(problem), context));
-  auto planned = usable(plan_in_stages(graph, order, chosen, context), context);
-  auto last = planned;
-  for (int others = 0; !last && others < kMaxOtherChoices; ++others) {
-    auto other = choose_other(chosen, last.failure(), context);
+  Attempt first = judged(plan_in_stages(graph, order, chosen, context), context);
+  if (first.is_usable()) return std::move(first.planned);
+  Failure why = first.why_not();
+  for (int others = 0; others < kMaxOtherChoices; ++others) {
+    auto other = choose_other(chosen, why, context);
     if (!other) break;
     chosen = std::move(*other);
-    last = usable(plan_in_stages(graph, order, chosen, context), context);
+    Attempt next = judged(plan_in_stages(graph, order, chosen, context), context);
+    if (next.is_usable()) return std::move(next.planned);
+    why = next.why_not();
   }
-  return last ? std::move(last) : std::move(planned);
+  return as_it_is(std::move(first), context);
 }
 
 // A plan of the normalized graph, in an order.

@@ -38,7 +38,7 @@ struct BalanceOptions {
   std::string cluster = {};                      // links between chips (device/cluster.hpp); empty: those of the device
   std::int32_t batches = 1;                      // of the model, that every epoch processes before the next one begins
   std::map<std::string, std::string> overrides;  // "fc1.grid" -> "[2,2]"
-  FindRefusal find_refusal = {};                 // asked of each plan; other choices are tried where it finds something
+  FindRefusal find_refusal = {};                 // asked of each plan: other choices are tried, and if none helps it is a warning
 };
 
 }  // namespace buda::balance
