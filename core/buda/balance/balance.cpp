@@ -41,7 +41,7 @@ struct Attempt {
   Failure why_not() const { return refusal ? Failure(*refusal) : planned.failure(); }
 };
 
-Attempt judged(Result<GraphPlan> planned, const PlanContext& context) {
+Attempt check_plan(Result<GraphPlan> planned, const PlanContext& context) {
   Attempt out{std::move(planned)};
   if (!out.planned.ok() || !context.settings.find_refusal) return out;
   context.host.progress("looking for deadlocks", 0, 0);
@@ -49,8 +49,8 @@ Attempt judged(Result<GraphPlan> planned, const PlanContext& context) {
   return out;
 }
 
-// What can be had of an attempt: values do not depend on what was found, so that it is a warning.
-Result<GraphPlan> as_it_is(Attempt attempt, const PlanContext& context) {
+// The plan, and a warning of what was found in it: values do not depend on a deadlock.
+Result<GraphPlan> with_warning(Attempt attempt, const PlanContext& context) {
   if (attempt.refusal) {
     attempt.refusal->severity = Severity::warning;
     context.host.report(std::move(*attempt.refusal));
@@ -62,20 +62,20 @@ Result<GraphPlan> plan_of(const graph::Graph& graph, const std::vector<graph::No
                           const PlanContext& context) {
   BUDA_ASSIGN(Problem problem, problem_of(graph, order, device, context.settings));
   BUDA_ASSIGN(const auto given, given_chips(graph, problem, context.settings.overrides));
-  if (!given.empty()) return as_it_is(judged(plan_on_given_chips(graph, order, given, device, context), context), context);
+  if (!given.empty()) return with_warning(check_plan(plan_on_given_chips(graph, order, given, device, context), context), context);
   BUDA_ASSIGN(ChosenPlan chosen, choose_plan(&graph, std::move(problem), context));
-  Attempt first = judged(plan_in_stages(graph, order, chosen, context), context);
+  Attempt first = check_plan(plan_in_stages(graph, order, chosen, context), context);
   if (first.is_usable()) return std::move(first.planned);
   Failure why = first.why_not();
   for (int others = 0; others < kMaxOtherChoices; ++others) {
     auto other = choose_other(chosen, why, context);
     if (!other) break;
     chosen = std::move(*other);
-    Attempt next = judged(plan_in_stages(graph, order, chosen, context), context);
+    Attempt next = check_plan(plan_in_stages(graph, order, chosen, context), context);
     if (next.is_usable()) return std::move(next.planned);
     why = next.why_not();
   }
-  return as_it_is(std::move(first), context);
+  return with_warning(std::move(first), context);
 }
 
 // A plan of the normalized graph, in an order.

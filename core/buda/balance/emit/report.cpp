@@ -2,8 +2,6 @@
 // Collection and layout of the placement report.
 #include <buda/balance/emit/report.hpp>
 
-#include <buda/balance/problem/fused.hpp>
-
 #include <buda/balance/chips/chips_of_choice.hpp>
 #include <buda/balance/chips/crossings.hpp>
 #include <buda/balance/cost/cost.hpp>
@@ -14,6 +12,7 @@
 #include <buda/balance/cost/shared_ways.hpp>
 #include <buda/balance/emit/program.hpp>
 #include <buda/balance/emit/report_summary.hpp>
+#include <buda/balance/problem/fused.hpp>
 #include <buda/balance/queues/dram.hpp>
 #include <buda/base/text.hpp>
 #include <buda/cost/transfer_model.hpp>

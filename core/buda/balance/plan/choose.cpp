@@ -142,7 +142,7 @@ bool names(const Failure& why, const std::string& op) {
 }
 
 // Leaves out the models on the cores of the one that was taken, which have as many phases, if others remain.
-bool take_away(const OpModel& taken, std::vector<OpModel>& models) {
+bool remove_models_like(const OpModel& taken, std::vector<OpModel>& models) {
   std::vector<OpModel> others;
   std::copy_if(models.begin(), models.end(), std::back_inserter(others),
                [&](const OpModel& m) { return m.grid != taken.grid || m.stream != taken.stream; });
@@ -162,19 +162,21 @@ Result<ChosenPlan> choose_plan(const graph::Graph* graph, Problem given, const P
 std::optional<ChosenPlan> choose_other(const ChosenPlan& failed, const Failure& why, const PlanContext& context) {
   ChoiceSpace space = failed.space;
   const Problem& problem = failed.problem();
-  const auto take_away_of = [&](OpId op) { return take_away(failed.choice.ops[op.index()].model, space.models[op.index()].models); };
+  const auto remove_taken = [&](OpId op) {
+    return remove_models_like(failed.choice.ops[op.index()].model, space.models[op.index()].models);
+  };
   bool has_changed = false;
   for (std::size_t i = 0; i < space.models.size(); ++i) {
     if (!names(why, problem.ops[i].op.name)) continue;
-    if (take_away_of(OpId(static_cast<OpId::rep>(i)))) {
+    if (remove_taken(OpId(static_cast<OpId::rep>(i)))) {
       has_changed = true;
       continue;
     }
     // The phases of an edge follow from both of its ends.
     for (const Operand& operand : problem.ops[i].operands)
-      if (operand.from.op.valid() && take_away_of(operand.from.op)) has_changed = true;
+      if (operand.from.op.valid() && remove_taken(operand.from.op)) has_changed = true;
     for (const OpUse& use : problem.ops[i].users)
-      if (take_away_of(use.op)) has_changed = true;
+      if (remove_taken(use.op)) has_changed = true;
   }
   if (!has_changed) return std::nullopt;
   space.kinds.clear();  // what was alike may not be any more

@@ -18,8 +18,8 @@ namespace {
 
 // What an epoch, and the whole model, may take longer.
 constexpr double kBorneSlowdown = 1.005;
-// Of ops that set the pace of their epochs so many are tried, as far as the whole bears them.
-constexpr std::size_t kMaxPacemakers = 16;
+// How many bottlenecks of epochs are tried, as far as the whole plan stays within its limit.
+constexpr std::size_t kMaxBottlenecks = 16;
 // Choices of all ops anew, each with wide sums for half of the ops of the one before.
 constexpr int kFurtherChoices = 2;
 constexpr int kMaxRounds = 24;
@@ -118,7 +118,7 @@ class Widening {
   std::optional<WidenedPlan> run(const std::vector<double>& before, unsigned threads) {
     find_candidates(before, threads);
     for (int round = 0; round < kMaxRounds && propose(); ++round) decide();
-    widen_pacemakers(total(before) * kBorneSlowdown);
+    widen_bottlenecks(total(before) * kBorneSlowdown);
     WidenedPlan plan = plan_of(accepted());
     const auto after = estimate_(*plan.problem, plan.choice);
     if (accepted().empty() || !after || total(*after) > total(before) * kBorneSlowdown) return std::nullopt;
@@ -178,13 +178,13 @@ class Widening {
 
   // Ops that are still narrow, those that round most first, as far as all epochs take at most so many cycles: an epoch that takes some
   // per cent longer is little of the whole, and the one sum may lose more than all others together.
-  void widen_pacemakers(double most) {
+  void widen_bottlenecks(double most) {
     std::vector<std::size_t> narrow = narrow_ops(given_);
     std::erase_if(narrow, [&](std::size_t op) {
       const Epoch& epoch = epoch_of(op);
       return std::any_of(epoch.accepted.begin(), epoch.accepted.end(), [&](std::size_t c) { return candidates_[c].op == op; });
     });
-    narrow.resize(std::min(narrow.size(), kMaxPacemakers));
+    narrow.resize(std::min(narrow.size(), kMaxBottlenecks));
     for (std::size_t op : narrow) {
       candidates_.push_back({op, models_in_place(given_, op, choice_.ops[op].model, most), 0});
       Candidate& candidate = candidates_.back();

@@ -30,7 +30,7 @@ struct Raise {
 
 // All that can be tried on a device, from the cheapest to the dearest. `has_blocks`: some value is in block floating point.
 std::vector<Raise> possible_raises(const device::DeviceDescriptor& device, bool has_blocks);
-// What can be asked of all ops and values alike, cheapest first: Float16, which takes no more memory than Float16_b and has
+// Formats for all ops and values, cheapest first: Float16, which takes no more memory than Float16_b and has
 // three bits more, and of which the trial tells whether its range suffices; and Float32. Sums are in Float32 where the device can.
 std::vector<Raise> raises_of_all(const device::DeviceDescriptor& device);
 bool has_block_floats(const graph::Graph& graph);

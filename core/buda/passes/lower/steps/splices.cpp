@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Splices, and those of slices.
+// Concatenation of whole axes, and of slices where an axis is too long for a core.
 #include <buda/passes/lower/steps/splices.hpp>
 
 #include <algorithm>
@@ -37,13 +37,13 @@ std::int64_t length_of(const std::vector<SplicedPart>& parts, std::size_t axis) 
 // Tiles of the axis in a slice; 0 where the parts are not cut. `most_slices`: of a part; 0: any number.
 std::int64_t slice_length(const std::vector<SplicedPart>& parts, std::size_t axis, std::int64_t most_slices) {
   if (axis != kRows && axis != kColumns) return 0;
-  const std::int64_t beside = parts[0].shape[axis == kRows ? kColumns : kRows];
-  const std::int64_t beside_in_core = beside / largest_divisor(beside, kMaxCores);
+  const std::int64_t width = parts[0].shape[axis == kRows ? kColumns : kRows];
+  const std::int64_t width_in_core = width / largest_divisor(width, kMaxCores);
   const std::int64_t length = length_of(parts, axis);
-  if (length <= kMaxTilesOfCore / std::min(beside_in_core, kMaxTilesOfCore)) return 0;
+  if (length <= kMaxTilesOfCore / std::min(width_in_core, kMaxTilesOfCore)) return 0;
   std::int64_t common = 0;
   for (const SplicedPart& part : parts) {
-    if (part.shape[1] != 1) return 0;  // slices of a part would not lie one behind the other
+    if (part.shape[1] != 1) return 0;  // slices of a part would not follow each other
     common = std::gcd(common, part.shape[axis]);
   }
   const std::int64_t slice = largest_divisor(common, kMaxTilesOfSlice);

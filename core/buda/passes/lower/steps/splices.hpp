@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of whole tiles put one behind the other, by an op `splice`.
+// Concatenation of values of whole tiles, by an op `splice`.
 #pragma once
 
 #include <buda/passes/lower/op_builder.hpp>
@@ -10,7 +10,7 @@
 
 namespace buda::passes {
 
-// What is put behind what comes before it. No edge has a transpose.
+// An operand of a concatenation. Its edge has no transpose.
 struct SplicedPart {
   graph::Edge edge;
   Shape shape;  // (w, z, r, c) in tiles along r and c
