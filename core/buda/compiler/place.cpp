@@ -101,13 +101,12 @@ balance::Balanced nothing_placed(const std::string& model, const device::DeviceD
 // The first deadlock of a plan of which an op can be named. Where stream programs cannot be laid out, the next stage says so; what waits
 // for a queue waits for the host, which is not in the netlist.
 std::optional<Diagnostic> deadlock_of(const netlist::Netlist& netlist, const device::DeviceDescriptor& device, Host& host) {
-  const auto epochs = liveness::check_liveness(netlist, device, host);
+  const auto epochs = liveness::check_liveness(netlist, device, host, liveness::Remedy::left_out);  // the user has no buffers to change
   if (!epochs) return std::nullopt;
   for (const liveness::EpochLiveness& epoch : *epochs) {
     if (!epoch.deadlock || epoch.deadlock->node.empty()) continue;
     Diagnostic d = *epoch.deadlock;
     d.fault = Fault::fit;
-    d.hint.clear();  // buffers of a netlist, of which the user has none
     return d;
   }
   return std::nullopt;

@@ -78,7 +78,7 @@ void add_hint(Diagnostic& d, const Netlist& netlist, const std::vector<Change>& 
 }
 
 Result<EpochLiveness> check_epoch(const Netlist& netlist, const overlay::EpochCompiler& compiler, std::size_t e,
-                                  const std::vector<EntriesByQueue>& starts, Host& host) {
+                                  const std::vector<EntriesByQueue>& starts, Host& host, Remedy remedy) {
   const pipes::Epoch& epoch = compiler.epochs()[e];
   EpochLiveness out;
   out.epoch = epoch.number;
@@ -95,7 +95,8 @@ Result<EpochLiveness> check_epoch(const Netlist& netlist, const overlay::EpochCo
     out.equals = decision.equals;
     if (!decision.deadlock) continue;
     out.deadlock = diagnose(netlist, out, *decision.deadlock);
-    add_hint(*out.deadlock, netlist, mend(netlist, compiler.device(), host, epoch.number, *decision.deadlock));
+    if (remedy == Remedy::tried)
+      add_hint(*out.deadlock, netlist, mend(netlist, compiler.device(), host, epoch.number, *decision.deadlock));
     return out;
   }
   return out;
@@ -103,11 +104,12 @@ Result<EpochLiveness> check_epoch(const Netlist& netlist, const overlay::EpochCo
 
 }  // namespace
 
-Result<std::vector<EpochLiveness>> check_liveness(const Netlist& netlist, const device::DeviceDescriptor& device, Host& host) {
+Result<std::vector<EpochLiveness>> check_liveness(const Netlist& netlist, const device::DeviceDescriptor& device, Host& host,
+                                                  Remedy remedy) {
   BUDA_ASSIGN(const auto compiler, overlay::EpochCompiler::make(netlist, device, "", host));
   BUDA_ASSIGN(const auto starts, beginnings(netlist, compiler.epochs()));
   return parallel_results(host.threads, compiler.epochs().size(),
-                          [&](std::size_t e) { return check_epoch(netlist, compiler, e, starts[e], host); });
+                          [&](std::size_t e) { return check_epoch(netlist, compiler, e, starts[e], host, remedy); });
 }
 
 }  // namespace buda::liveness

@@ -37,9 +37,13 @@ struct EpochLiveness {
   std::optional<Diagnostic> deadlock;
 };
 
+// Whether the change that mends a deadlock is looked for: many epochs are laid out and decided for it.
+enum class Remedy { tried, left_out };
+
 // The netlist satisfies the rules of check_netlist. Errors: what netlist2pipe and pipegen cannot lay out (PP…, OV…), and LV003. Epochs are
 // decided side by side by host.threads.
-Result<std::vector<EpochLiveness>> check_liveness(const netlist::Netlist& netlist, const device::DeviceDescriptor& device, Host& host);
+Result<std::vector<EpochLiveness>> check_liveness(const netlist::Netlist& netlist, const device::DeviceDescriptor& device, Host& host,
+                                                  Remedy remedy = Remedy::tried);
 
 }  // namespace buda::liveness
 
