@@ -26,7 +26,7 @@ Result<Value> norm_batch(Call& n) {
   const bool is_kept = training && n.has("running_mean") && n.state().training;
   if (!is_kept && (training || !n.has("running_mean"))) {
     Diagnostic d = n.refuse("is in training mode: it takes statistics of its input");
-    d.hint = "call model.eval() before the model is traced or scripted; buda train and importer --training keep it";
+    d.hint = "call model.eval() before the model is traced or scripted; to train the model, run the importer with --training";
     return d;
   }
   if (x.rank() < 2) return n.refuse(cat("its input is ", x.text(), "; samples and channels are needed"));

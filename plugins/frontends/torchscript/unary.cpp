@@ -239,7 +239,7 @@ Result<Value> unary_dropout(Call& n) {
   }
   if (train && p != 0) {
     Diagnostic d = n.refuse("is in training mode, where results are random");
-    d.hint = "call model.eval() before the model is traced or scripted; buda train and importer --training keep dropout";
+    d.hint = "call model.eval() before the model is traced or scripted; to train the model, run the importer with --training";
     return d;
   }
   return n["self"];
