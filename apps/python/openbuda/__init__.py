@@ -5,16 +5,36 @@
     with image.open("golden") as session:
         outputs = session.run({"image": images})
 
+The same under the names of PyBuda's API reference, so that its programs run with `import openbuda as pybuda`:
+
+    tt0 = openbuda.TTDevice("tt0", module=openbuda.PyTorchModule("net", net))
+    tt0.push_to_inputs(images)
+    outputs = openbuda.run_inference().get()
+
 Ctrl-C ends every call within a fraction of a second (PyTorch's exporter, which compile_to_image calls for its modules, in its own time). Sessions and
 backends may be shared by threads.
 """
 from . import _built
 _built.check()
-from . import op
-from ._native import (Backend, Error, Generator, Session, TTIImage, __version__, detect_available_devices, load_image, merge_models, run_inference, targets)
+from . import config, op
+from ._native import Backend, Error, Generator, Session, TTIImage, __version__, detect_available_devices, load_image, merge_models, targets
 from .compile import compile_to_image
+from .config import (_get_global_compiler_config, add_cpu_fallback_ops, add_schedule_constraint, configure_mixed_precision, insert_buffering_nop, insert_fracture_group, insert_nop,
+                     override_dram_queue_placement, override_op_placement, override_op_size, remove_cpu_fallback_ops, set_chip_break, set_configuration_options, set_epoch_break)
+from .cpu_device import CPUDevice
+from .device import Device
+from .formats import BackendDevice, BackendType, DataFormat, DeviceMode, DRAMPlacementAlgorithm, MathFidelity, PerfTraceLevel
 from .frameworks import JaxModule, OnnxModule, PyTorchModule, TFGraphDefModule, TFLiteModule, TFModule, TorchScriptModule
-from .module import Module, Parameter, PyBudaModule, Tensor
+from .image import TTDeviceImage
+from .module import Module, Parameter, PyBudaModule
+from .pybudaglobal import pybuda_reset
+from .run import (error_raised, get_intermediates_queue, get_parameter_checkpoint, initialize_pipeline, run_forward, run_inference, shutdown, update_device_parameters)
+from .tensor import Tensor
+from .tt_device import TTDevice
 
-__all__ = ["Backend", "Error", "Generator", "JaxModule", "Module", "OnnxModule", "Parameter", "PyBudaModule", "PyTorchModule", "Session", "TFGraphDefModule", "TFLiteModule", "TFModule", "TTIImage", "Tensor", "TorchScriptModule", "__version__",
-           "compile_to_image", "detect_available_devices", "load_image", "merge_models", "op", "run_inference", "targets"]
+__all__ = ["Backend", "BackendDevice", "BackendType", "CPUDevice", "DRAMPlacementAlgorithm", "DataFormat", "Device", "DeviceMode", "Error", "Generator", "JaxModule", "MathFidelity", "Module", "OnnxModule",
+           "Parameter", "PerfTraceLevel", "PyBudaModule", "PyTorchModule", "Session", "TFGraphDefModule", "TFLiteModule", "TFModule", "TTDevice", "TTDeviceImage", "TTIImage", "Tensor", "TorchScriptModule",
+           "__version__", "add_cpu_fallback_ops", "add_schedule_constraint", "compile_to_image", "config", "configure_mixed_precision", "detect_available_devices", "error_raised",
+           "get_intermediates_queue", "get_parameter_checkpoint", "initialize_pipeline", "insert_buffering_nop", "insert_fracture_group", "insert_nop", "load_image", "merge_models", "op",
+           "override_dram_queue_placement", "override_op_placement", "override_op_size", "pybuda_reset", "remove_cpu_fallback_ops", "run_forward", "run_inference", "set_chip_break",
+           "set_configuration_options", "set_epoch_break", "shutdown", "targets", "update_device_parameters"]

@@ -3,7 +3,8 @@
 import inspect
 import pathlib
 
-from .module import _TYPES, Module, Parameter, _plain
+from .module import _TYPES, Module, Parameter
+from .tensor import Tensor, plain
 
 
 def samples(given, forward):
@@ -25,7 +26,7 @@ def named_shapes(arrays):
     import numpy
     out = {}
     for name, given in arrays.items():
-        array = numpy.asarray(_plain(given))
+        array = numpy.asarray(plain(given))
         out[name] = tuple(array.shape), {"float64": "F32"}.get(array.dtype.name) or _TYPES[array.dtype.name]
     return out
 
@@ -78,20 +79,25 @@ class PyTorchModule(Module):
             with torch.no_grad():
                 known[name].copy_(torch.as_tensor(value))
 
+    def load_parameter_dict(self, data):
+        """Values by name."""
+        self.set_parameters(**data)
+
     def get_parameters(self):
         return [Parameter(value, requires_grad=value.requires_grad, name=name) for name, value in self.module.named_parameters()]
 
-    def export(self, folder, sample_inputs):
-        """Writes ONNX for the shapes of these inputs; gives the file."""
+    def export(self, folder, sample_inputs, training=False):
+        """Writes ONNX for the shapes of these inputs; gives the file. For training parameters keep their names, and dropout and normalisations their mode."""
         import torch
         path = pathlib.Path(folder, f"{self.name}.onnx")
         forward = type(self.module).forward
-        inputs = tuple(torch.as_tensor(x) for x in samples(sample_inputs, self.module.forward))
+        inputs = tuple(torch.as_tensor(x.value() if isinstance(x, Tensor) else x) for x in samples(sample_inputs, self.module.forward))
         # The outermost forward() of a module may take what it likes: names are those of its first parameters.
         names = [p.name for p in inspect.signature(forward).parameters.values() if p.kind == p.POSITIONAL_OR_KEYWORD][1:]
         names = names[:len(inputs)] if len(names) >= len(inputs) else [f"input_{i}" for i in range(len(inputs))]
         was_training = self.module.training
         self.module.eval()
+        kept = {"training": torch.onnx.TrainingMode.PRESERVE, "do_constant_folding": False} if training else {}
         try:
             with torch.no_grad():
                 result = self.module(*inputs)
@@ -101,8 +107,10 @@ class PyTorchModule(Module):
                 raise TypeError(f"forward() of module '{self.name}' returns {'a value of type ' + other if other else 'no tensor'}; a model returns tensors")
             # The names must differ from those of inputs.
             outputs = [f"{name}.output" if name in names else name for name in outputs]
-            plain = isinstance(result, torch.Tensor) or (isinstance(result, (tuple, list)) and all(isinstance(x, torch.Tensor) for x in result))
-            torch.onnx.export(self.module if plain else _flat(self.module), inputs, str(path), input_names=names, output_names=outputs, opset_version=13)
+            is_flat = isinstance(result, torch.Tensor) or (isinstance(result, (tuple, list)) and all(isinstance(x, torch.Tensor) for x in result))
+            model = self.module if is_flat else _flat(self.module)
+            model.train(training)
+            torch.onnx.export(model, inputs, str(path), input_names=names, output_names=outputs, opset_version=13, **kept)
         finally:
             self.module.train(was_training)
         return str(path)
@@ -120,7 +128,7 @@ def _flat(module):
         def forward(self, *inputs):
             return tuple(_tensors_of(self.module(*inputs)))
 
-    return Flat().eval()
+    return Flat()
 
 
 class TorchScriptModule(Module):

@@ -3,6 +3,7 @@
 import tempfile
 
 from . import _native
+from .tensor import Tensor, plain
 
 
 class Parameter:
@@ -11,19 +12,24 @@ class Parameter:
     def __init__(self, *value, requires_grad=True, name=None):
         import numpy
         whole = len(value) == 1 and not isinstance(value[0], int)
-        self.value = numpy.asarray(_plain(value[0])) if whole else numpy.zeros(value, numpy.float32)
+        self.value = numpy.asarray(plain(value[0])) if whole else numpy.zeros(value, numpy.float32)
         self.requires_grad, self.name = requires_grad, name
+        self.data_format = None
 
     @property
     def shape(self):
         return tuple(self.value.shape)
+
+    def set_data_format(self, df):
+        """The format in which the device keeps it, whatever the formats of others are."""
+        self.data_format = df
 
     def get_name(self):
         return self.name
 
     def set_value(self, value):
         import numpy
-        value = numpy.asarray(_plain(value))
+        value = numpy.asarray(plain(value))
         if tuple(value.shape) != self.shape:
             raise ValueError(f"parameter '{self.name}' has the shape {self.shape}, the value {tuple(value.shape)}")
         self.value = value
@@ -32,11 +38,17 @@ class Parameter:
 _NO_ELEMENTS = "a tensor in forward() has no elements before the model runs: the functions of openbuda.op compute with it, those of NumPy cannot"
 
 
-class Tensor:
+class Traced(Tensor):
     """A value in a module's forward(): its shape and type are known, its elements are not."""
 
     def __init__(self, trace, value):
         self._trace, self._value = trace, value
+
+    def value(self):
+        raise TypeError(_NO_ELEMENTS)
+
+    def has_value(self):
+        return False
 
     @property
     def shape(self):
@@ -45,12 +57,43 @@ class Tensor:
     def __array__(self, *_, **__):
         raise TypeError(_NO_ELEMENTS)
 
+    def __array_ufunc__(self, function, method, *inputs, **keywords):
+        """Arrays may be the left operands of arithmetic."""
+        op = {"add": "add", "subtract": "subtract", "multiply": "multiply", "matmul": "matmul"}.get(function.__name__)
+        if op is None or method != "__call__" or keywords:
+            raise TypeError(_NO_ELEMENTS)
+        return self._trace.op("", op, inputs)[0]
+
     def __bool__(self):
         raise TypeError(_NO_ELEMENTS)
+
+    def __repr__(self):
+        return f"Tensor of {self.dtype} {self.shape}, in forward()"
 
     @property
     def dtype(self):
         return self._trace.graph.dtype(self._value)
+
+    def __add__(self, other):
+        return self._trace.op("", "add", (self, other))[0]
+
+    def __radd__(self, other):
+        return self._trace.op("", "add", (other, self))[0]
+
+    def __sub__(self, other):
+        return self._trace.op("", "subtract", (self, other))[0]
+
+    def __rsub__(self, other):
+        return self._trace.op("", "subtract", (other, self))[0]
+
+    def __mul__(self, other):
+        return self._trace.op("", "multiply", (self, other))[0]
+
+    def __rmul__(self, other):
+        return self._trace.op("", "multiply", (other, self))[0]
+
+    def __matmul__(self, other):
+        return self._trace.op("", "matmul", (self, other))[0]
 
 
 class _Trace:
@@ -69,21 +112,21 @@ class _Trace:
 
     def value_of(self, operand):
         """The graph's value of a tensor, a parameter, a constant, or a number."""
-        if isinstance(operand, Tensor):
+        if isinstance(operand, Traced):
             return operand._value
         if isinstance(operand, Parameter):
             if id(operand) not in self.sources:
                 self.sources[id(operand)] = operand, self.graph.parameter(operand.name or self.name_of("", "parameter"), operand.value)
             return self.sources[id(operand)][1]
         import numpy
-        return self.graph.constant(self.name_of("", "constant"), numpy.asarray(_plain(operand), numpy.float32))
+        return self.graph.constant(self.name_of("", "constant"), numpy.asarray(plain(operand), numpy.float32))
 
     def op(self, name, op, inputs, **attributes):
         """The results of an op as tensors."""
         name = self.name_of(name, op)
         results = self.graph.op(name, op, [self.value_of(i) for i in inputs], attributes)
         self.names[name] = results
-        return [Tensor(self, r) for r in results]
+        return [Traced(self, r) for r in results]
 
 
 _traces = []
@@ -109,8 +152,23 @@ class Module:
         return self.name
 
     def get_device(self):
-        """The device that it was compiled for last; None before."""
+        """The device that it is placed on, or the board that it was compiled for last; None before."""
         return self._device
+
+    def run(self, *inputs, target="golden", device="n150", **options):
+        """Compiles the module, and gives its outputs on a target, as a tuple; tapouts come last."""
+        from .compile import compile_to_image
+        from .config import _get_global_compiler_config
+        named, more = _get_global_compiler_config().options()
+        with tempfile.TemporaryDirectory() as folder:
+            path = compile_to_image(self, f"{folder}/{self.name}.tti", device=device, sample_inputs=inputs if self.wants_samples else None, options=more, **named)
+            with _native.load_image(path).open(target, **options) as session:
+                outputs = session.run(self._by_name(inputs))
+                return tuple(outputs[name] for name, _, _ in session.outputs())
+
+    def _by_name(self, inputs):
+        """Inputs as a session takes them."""
+        return tuple(plain(given) for given in inputs)
 
 
 class PyBudaModule(Module):
@@ -163,7 +221,7 @@ class PyBudaModule(Module):
 
     def set_constant(self, name, data):
         import numpy
-        self._find(self._constants, name).value = numpy.asarray(_plain(data), numpy.float32)
+        self._find(self._constants, name).value = numpy.asarray(plain(data), numpy.float32)
 
     def get_parameters(self, submodules=True):
         own = list(self._parameters.values())
@@ -201,14 +259,14 @@ class PyBudaModule(Module):
             for name, given in self._by_name(inputs).items():
                 array = numpy.asarray(given)
                 kind = {"float64": "F32"}.get(array.dtype.name) or _TYPES[array.dtype.name]
-                tensors.append(Tensor(trace, trace.graph.input(name, array.shape, kind)))
+                tensors.append(Traced(trace, trace.graph.input(name, array.shape, kind)))
             self.pre_forward(*tensors)
             results = self.forward(*tensors)
         finally:
             _traces.pop()
         results = results if isinstance(results, (tuple, list)) else (results,)
-        if not results or not all(isinstance(result, (Tensor, Parameter)) for result in results):
-            given = ", ".join(type(result).__name__ for result in results)
+        if not results or not all(isinstance(result, (Traced, Parameter)) for result in results):
+            given = ", ".join("Tensor" if isinstance(result, Tensor) else type(result).__name__ for result in results)
             raise TypeError(f"forward() of module '{self.name}' returns {given or 'nothing'}; a model returns a tensor, or a tuple of tensors")
         for i, result in enumerate(results):
             trace.graph.output(self.name + (f".output_{i}" if len(results) > 1 else ".output"), trace.value_of(result))
@@ -223,20 +281,11 @@ class PyBudaModule(Module):
         graph = self.trace(*inputs)
         return graph.evaluate(self._by_name(inputs))
 
-    def run(self, *inputs, target="golden", device="n150", **options):
-        """Compiles the module, and gives its outputs on a target, as a tuple; tapouts come last."""
-        from .compile import compile_to_image
-        with tempfile.TemporaryDirectory() as folder:
-            path = compile_to_image(self, f"{folder}/{self.name}.tti", device=device, sample_inputs=inputs)
-            with _native.load_image(path).open(target, **options) as session:
-                outputs = session.run(self._by_name(inputs))
-                return tuple(outputs[name] for name, _, _ in session.outputs())
-
     def _by_name(self, inputs):
         """Inputs by the names of forward()'s parameters."""
         import inspect
         names = [p.name for p in inspect.signature(self.forward).parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-        return {names[i] if i < len(names) else f"input_{i}": _plain(given) for i, given in enumerate(inputs)}
+        return {names[i] if i < len(names) else f"input_{i}": plain(given) for i, given in enumerate(inputs)}
 
 
 _TYPES = {"bool": "BOOL", "uint8": "U8", "int8": "I8", "uint16": "U16", "int16": "I16", "uint32": "U32", "int32": "I32", "uint64": "U64", "int64": "I64",
@@ -245,11 +294,3 @@ _TYPES = {"bool": "BOOL", "uint8": "U8", "int8": "I8", "uint16": "U16", "int16":
 
 def _tapout_name(op_name, index):
     return f"{op_name}.tapout" if index == 0 else f"{op_name}.tapout_{index}"
-
-
-def _plain(value):
-    """A torch tensor as an array; of bfloat16, which NumPy does not have, as one of float32."""
-    if not hasattr(value, "detach"):
-        return value
-    value = value.detach().cpu()
-    return (value.float() if str(value.dtype) == "torch.bfloat16" else value).numpy()

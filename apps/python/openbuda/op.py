@@ -3,7 +3,7 @@
 
 `name` is unique in its module; an empty one is made up. Operands are tensors, parameters, arrays or numbers.
 """
-from .module import current_trace
+from .module import Traced, current_trace
 
 
 def _one(name, op, *inputs, **attributes):
@@ -58,8 +58,7 @@ def Constant(name, *, constant):
     """A number, as a tensor."""
     import numpy
     trace = current_trace()
-    from .module import Tensor
-    return Tensor(trace, trace.graph.constant(trace.name_of(name, "constant"), numpy.float32(constant)))
+    return Traced(trace, trace.graph.constant(trace.name_of(name, "constant"), numpy.float32(constant)))
 
 
 # ---- transformations
@@ -87,6 +86,13 @@ def VStack(name, operandA, slices=-1):
 def Reshape(name, operandA, shape):
     """The same elements, in row-major order, in another shape."""
     return _one(name, "reshape", operandA, shape=list(shape))
+
+
+def Transpose(name, operandA, dim0, dim1):
+    """The axes `dim0` and `dim1` exchanged."""
+    order = list(range(len(operandA.shape)))
+    order[dim0], order[dim1] = order[dim1], order[dim0]
+    return _one(name, "transpose", operandA, perm=order)
 
 
 def Index(name, operandA, dim, start, stop=None, stride=1):

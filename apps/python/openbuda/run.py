@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The calls that run a pipeline of devices, under the names of PyBuda's API reference."""
+from . import _native, pipeline
+from .pipeline import current
+from .tt_device import TTDevice
+
+
+def _place(module):
+    """On the device of an earlier call, the first one without a module, or a new one."""
+    devices = current().devices
+    placed = next((device for device in devices if module in device.modules), None)
+    if placed is None:
+        free = next((device for device in devices if isinstance(device, TTDevice) and not device.modules and not device.has_image), None)
+        ours = next((device for device in devices if getattr(device, "is_of_run", False)), None)
+        placed = free or ours or TTDevice("tt0")
+        placed.is_of_run = True
+        placed.remove_modules()
+        placed.place_module(module)
+
+
+def _push(inputs):
+    device = current().need_devices()[0]
+    for given in inputs:
+        device.push_to_inputs(given)
+
+
+def run_inference(module=None, inputs=[], input_count=1, output_queue=None, _sequential=False, _perf_trace=False, _verify_cfg=None, **options):
+    """Runs so many inputs through the devices, as soon as they are pushed, 0: as many as come; gives the queue of the results.
+
+    A module is placed on a TTDevice. `inputs` are pushed into the first device: tuples, dictionaries, or single tensors. Each result is the list of a model's outputs.
+    Of an image (TTIImage) the results of all inputs are given instead, as a list of arrays; options are `target`, `device`, and those of the target.
+    """
+    if isinstance(module, _native.TTIImage):
+        return _native.run_inference(module, inputs, **options)
+    if options:
+        raise TypeError(f"run_inference() has no argument '{next(iter(options))}' for a module; a TTDevice has what is said of its target")
+    if module is not None:
+        _place(module)
+    pipe = current()
+    pipe.prepare(False, output_queue)
+    _push(inputs)
+    pipe.admit(input_count, forever=input_count == 0)
+    return pipe.output_queue
+
+
+def initialize_pipeline(training, output_queue=None, checkpoint_queue=None, sample_inputs=(), sample_targets=(), microbatch_count=1, d2d_fwd_queues=[], d2d_bwd_queues=[],
+                        _sequential=False, _verify_cfg=None, _device_mode=None):
+    """Compiles all modules for the sample inputs, or the first ones that were pushed; gives the queue of the outputs."""
+    if training:
+        raise NotImplementedError("initialize_pipeline(training=True)")
+    pipe = current()
+    devices = pipe.prepare(training, output_queue)
+    pipe.forward_queues, pipe.backward_queues = list(d2d_fwd_queues), list(d2d_bwd_queues)
+    values = sample_inputs if len(sample_inputs) else devices[0].get_first_inputs(peek=True)[1] if devices[0]._inputs else None
+    if values is None:
+        raise RuntimeError("modules are compiled for the shapes of their inputs: give sample_inputs, or push inputs into the first device before")
+    for device in devices:
+        values = tuple(device._forward(values if isinstance(values, dict) else tuple(values)))
+    pipe.intermediates_queue = pipeline.OutputQueue()
+    return pipe.output_queue
+
+
+def run_forward(input_count=1, _sequential=False):
+    """Runs so many inputs through the devices, as soon as they are pushed; 0: as many as come."""
+    pipe = current()
+    if not pipe.is_ready:
+        raise RuntimeError("initialize_pipeline() was not called, or devices were made after it")
+    pipe.admit(input_count, forever=input_count == 0)
+
+
+def get_intermediates_queue():
+    """The queue of the results of the ops that set_configuration_options(op_intermediates_to_save=...) named, in that order; a list for each input."""
+    return current().intermediates_queue
+
+
+def get_parameter_checkpoint(device=None, _sequential=False):
+    """The parameters of a device, or of all: a list with a dictionary of tensors by name for each."""
+    return [each.get_parameter_checkpoint() for each in ([device] if device is not None else current().need_devices())]
+
+
+def update_device_parameters(device=None, parameters=[], _sequential=False):
+    """Gives a device, or all, other parameters: a list with a dictionary by name for each."""
+    devices = [device] if device is not None else current().need_devices()
+    if len(devices) != len(parameters):
+        raise ValueError(f"{len(devices)} device{'s' if len(devices) > 1 else ''} and {len(parameters)} dictionaries of parameters: give one for each")
+    for each, values in zip(devices, parameters):
+        each.update_parameters(values)
+
+
+def error_raised():
+    """Whether a call has failed, and what was asked of the pipeline is given up."""
+    return current().failure is not None
+
+
+def shutdown():
+    """Ends all devices. Programs may begin with other ones."""
+    pipeline.renew()
+    return True
