@@ -23,6 +23,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <system_error>
 
@@ -135,6 +136,8 @@ class RealFileSystem final : public FileSystem {
       }
       return *stdin_;
     }
+    // What a pipe gives, it gives once: its reader may ask again, after a look at the kind of the file for example.
+    if (auto piped = pipes_.find(path); piped != pipes_.end()) return piped->second;
     Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (fd.get() < 0) return cannot("IO001", path, "read", errno);
     struct stat info {};
@@ -146,7 +149,9 @@ class RealFileSystem final : public FileSystem {
       if (auto mapped = map_file(fd.get(), size)) return *mapped;
     }
     BUDA_ASSIGN(std::string text, read_stream(fd.get(), path));
-    return Bytes(std::move(text));
+    Bytes bytes(std::move(text));
+    if (S_ISFIFO(info.st_mode)) pipes_.emplace(path, bytes);
+    return bytes;
   }
 
   Result<std::unique_ptr<OutputFile>> create(const std::string& path, WriteMode mode) override {
@@ -207,6 +212,7 @@ class RealFileSystem final : public FileSystem {
 
  private:
   std::optional<Bytes> stdin_;
+  std::map<std::string, Bytes> pipes_;
   LeftOver left_over_;
 };
 

@@ -15,6 +15,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 namespace buda::io {
 namespace {
@@ -46,6 +47,20 @@ TEST_F(RealFiles, WritesAppearWholeOrNotAtAll) {
   }  // never committed
   EXPECT_EQ(fs_->read(path("a"))->view(), "old");
   EXPECT_EQ(names(), std::vector<std::string>{"a"});
+}
+
+// What the kind of a file was told by is still there for who reads it; a second look would wait for ever, or find nothing.
+TEST_F(RealFiles, APipeCanBeReadTwice) {
+  const std::string pipe = path("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::thread writer([&] { std::ofstream(pipe) << "once"; });
+  auto first = fs_->read(pipe);
+  writer.join();
+  ASSERT_TRUE(first.ok());
+  EXPECT_EQ(first->view(), "once");
+  auto second = fs_->read(pipe);
+  ASSERT_TRUE(second.ok());
+  EXPECT_EQ(second->view(), "once");
 }
 
 TEST_F(RealFiles, ReadsSmallAndMappedFilesAlike) {
