@@ -100,8 +100,8 @@ class GuardedPolicy final : public balance::Policy {
  public:
   GuardedPolicy(std::unique_ptr<balance::Policy> inner, const Provenance& from) : inner_(std::move(inner)), guard_(from, "policy") {}
   ~GuardedPolicy() override { guard_.end(inner_); }
-  Result<balance::Choice> choose(balance::PolicyContext& context) override {
-    return guard_.call("choose", [&] { return inner_->choose(context); });
+  Result<balance::Choice> choose(balance::Placement placement, const balance::Estimator& estimator) override {
+    return guard_.call("choose", [&] { return inner_->choose(std::move(placement), estimator); });
   }
 
  private:

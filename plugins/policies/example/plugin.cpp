@@ -15,30 +15,30 @@ class OneRow final : public balance::Policy {
  public:
   OneRow(std::int64_t most_cores, Host& host) : most_cores_(most_cores), host_(host) {}
 
-  // Called once. The context hands out what is legal, and keeps the books of what was chosen; the policy only decides.
-  Result<balance::Choice> choose(balance::PolicyContext& context) override {
+  // Called once. The placement hands out what is legal, and keeps the books of what was chosen; the policy only decides.
+  Result<balance::Choice> choose(balance::Placement placement, const balance::Estimator&) override {
     // The schedule lists each op after those that it takes inputs from, which is the order in which they can be placed.
-    for (balance::OpId op : context.schedule()) {
+    for (balance::OpId op : placement.schedule()) {
       // models() are the legal implementations of this op, each a grid with a blocking. There is always at least one; this policy would
       // like those in one row, and says so when there is none.
-      auto models = context.models(op);
+      auto models = placement.space().models_of(op);
       if (std::none_of(models.begin(), models.end(), [this](const auto& m) { return wanted(m); }))
-        host_.log(1, cat("one_row: ", context.op(op).label, " fits no row of cores; it gets the grid nearest to one"));
+        host_.log(1, cat("one_row: ", placement.space().op(op).label, " fits no row of cores; it gets the grid nearest to one"));
       // place_best() tries the models in the order of a preference until one finds room beside the ops that stand already, and begins an
       // epoch when none does; one row of cores is worth an epoch, even if there is room for more rows in this one. A policy that needs more
       // control calls objection(), place() or place_at(), next_epoch() and rewind().
-      BUDA_TRY(context.place_best(
+      BUDA_TRY(placement.place_best(
           op, [this](const auto& a, const auto& b) { return better(a, b); },
           [this](const auto& a, const auto& b) { return wanted(a) && !wanted(b); }));
     }
     // All ops are placed: this is the result. The balancer checks it once more.
-    return context.choice();
+    return placement.choice();
   }
 
  private:
   bool wanted(const balance::OpModel& m) const { return m.grid.rows == 1 && m.grid.cols <= most_cores_; }
 
-  // Whether `a` is to be tried before `b`. It must be a strict order, as for std::sort; among equals the context's own order holds.
+  // Whether `a` is to be tried before `b`. It must be a strict order, as for std::sort; among equals the models' own order holds.
   bool better(const balance::OpModel& a, const balance::OpModel& b) const {
     if (wanted(a) != wanted(b)) return wanted(a);
     if (a.grid.rows != b.grid.rows) return a.grid.rows < b.grid.rows;

@@ -12,9 +12,9 @@ class MaximizeTMinimizeGrid final : public balance::Policy {
  public:
   bool streams_all() const override { return true; }
 
-  Result<balance::Choice> choose(balance::PolicyContext& context) override {
-    for (balance::OpId op : context.schedule()) BUDA_TRY(context.place_best(op, more_parts, has_more_parts));
-    return context.choice();
+  Result<balance::Choice> choose(balance::Placement placement, const balance::Estimator&) override {
+    for (balance::OpId op : placement.schedule()) BUDA_TRY(placement.place_best(op, more_parts, has_more_parts));
+    return placement.choice();
   }
 
  private:

@@ -11,9 +11,9 @@ using namespace buda;
 
 class MinimizeGrid final : public balance::Policy {
  public:
-  Result<balance::Choice> choose(balance::PolicyContext& context) override {
-    for (balance::OpId op : context.schedule()) BUDA_TRY(context.place_best(op, smaller, has_fewer_cores));
-    return context.choice();
+  Result<balance::Choice> choose(balance::Placement placement, const balance::Estimator&) override {
+    for (balance::OpId op : placement.schedule()) BUDA_TRY(placement.place_best(op, smaller, has_fewer_cores));
+    return placement.choice();
   }
 
  private:

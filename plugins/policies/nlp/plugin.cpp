@@ -18,10 +18,11 @@
 namespace {
 
 using namespace buda;
+using balance::Estimator;
 using balance::OpId;
 using balance::OpModel;
 using balance::OpSpec;
-using balance::PolicyContext;
+using balance::Placement;
 
 constexpr std::int64_t kTileRowsOfACoreRow = 6;
 constexpr double kFilterShare = 0.85;                     // of the slowest matmul's fastest time: faster models do not set the target
@@ -45,48 +46,49 @@ int streamed_weights(const OpSpec& spec, const OpModel& model) {
 bool keeps_weights(const OpSpec& spec, const OpModel& model) { return streamed_weights(spec, model) == 0; }
 
 // The number of rows of cores nearest to a sixth of the result's rows of tiles that one of the models has.
-std::int32_t wanted_rows(const PolicyContext& context, OpId op) {
-  const std::int64_t ideal = std::max<std::int64_t>(1, context.op(op).out.rt / kTileRowsOfACoreRow);
+std::int32_t wanted_rows(const Placement& placement, OpId op) {
+  const std::int64_t ideal = std::max<std::int64_t>(1, placement.space().op(op).out.rt / kTileRowsOfACoreRow);
   std::int32_t best = 0;
-  for (const OpModel& m : context.models(op))
+  for (const OpModel& m : placement.space().models_of(op))
     if (best == 0 || std::abs(m.grid.rows - ideal) < std::abs(best - ideal)) best = m.grid.rows;
   return best;
 }
 
 // The least cycles of the models that satisfy a condition.
 template <class Condition>
-std::optional<double> fastest(const PolicyContext& context, OpId op, Condition&& condition) {
+std::optional<double> fastest(const Placement& placement, OpId op, Condition&& condition) {
   std::optional<double> out;
-  for (const OpModel& m : context.models(op))
+  for (const OpModel& m : placement.space().models_of(op))
     if (condition(m) && (!out || m.cycles < *out)) out = m.cycles;
   return out;
 }
 
 // On the smallest grid that keeps the weights.
-std::optional<double> cycles_on_smallest_grid(const PolicyContext& context, OpId op) {
+std::optional<double> cycles_on_smallest_grid(const Placement& placement, OpId op) {
   const OpModel* best = nullptr;
-  for (const OpModel& m : context.models(op))
-    if (keeps_weights(context.op(op), m) && (best == nullptr || std::tuple(m.cores(), m.cycles) < std::tuple(best->cores(), best->cycles)))
+  for (const OpModel& m : placement.space().models_of(op))
+    if (keeps_weights(placement.space().op(op), m) &&
+        (best == nullptr || std::tuple(m.cores(), m.cycles) < std::tuple(best->cores(), best->cycles)))
       best = &m;
   return best == nullptr ? std::nullopt : std::optional(best->cycles);
 }
 
-double target_cycles(const PolicyContext& context) {
+double target_cycles(const Placement& placement) {
   std::vector<OpId> matmuls;
-  for (OpId op : context.schedule())
-    if (is_dense_matmul(context.op(op)) && has_weights(context.op(op))) matmuls.push_back(op);
+  for (OpId op : placement.schedule())
+    if (is_dense_matmul(placement.space().op(op)) && has_weights(placement.space().op(op))) matmuls.push_back(op);
   double filter = 0;
   for (OpId op : matmuls) {
-    const std::int32_t rows = wanted_rows(context, op);
+    const std::int32_t rows = wanted_rows(placement, op);
     // Blocks of fewer tiles are slow for their size, and say nothing of what the op could do.
-    auto time = fastest(context, op, [&](const OpModel& m) {
+    auto time = fastest(placement, op, [&](const OpModel& m) {
       return m.grid.rows == rows && m.block.mblock_n * m.block.ublock_ct >= 3 && m.block.mblock_m * m.block.ublock_rt >= 4;
     });
     filter = std::max(filter, kFilterShare * time.value_or(0));
   }
   double least = std::numeric_limits<double>::infinity();
   for (OpId op : matmuls)
-    if (auto cycles = cycles_on_smallest_grid(context, op); cycles && *cycles >= filter) least = std::min(least, *cycles);
+    if (auto cycles = cycles_on_smallest_grid(placement, op); cycles && *cycles >= filter) least = std::min(least, *cycles);
   return std::clamp(kTargetMargin * least, kShortest, kLongest);
 }
 
@@ -94,17 +96,17 @@ class Nlp final : public balance::Policy {
  public:
   explicit Nlp(double target) : target_(target) {}
 
-  Result<balance::Choice> choose(PolicyContext& context) override {
-    const double target = target_ > 0 ? target_ : target_cycles(context);
-    for (OpId op : context.schedule()) {
-      const std::int32_t rows = wanted_rows(context, op);
-      const OpSpec& spec = context.op(op);
+  Result<balance::Choice> choose(Placement placement, const Estimator&) override {
+    const double target = target_ > 0 ? target_ : target_cycles(placement);
+    for (OpId op : placement.schedule()) {
+      const std::int32_t rows = wanted_rows(placement, op);
+      const OpSpec& spec = placement.space().op(op);
       const auto rank_of = [&](const OpModel& m) { return rank(spec, m, rows, target); };
-      BUDA_TRY(context.place_best(
+      BUDA_TRY(placement.place_best(
           op, [&](const OpModel& a, const OpModel& b) { return rank_of(a) < rank_of(b); },
           [&](const OpModel& a, const OpModel& b) { return std::get<0>(rank_of(a)) < std::get<0>(rank_of(b)); }));
     }
-    return context.choice();
+    return placement.choice();
   }
 
  private:

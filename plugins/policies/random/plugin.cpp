@@ -22,17 +22,17 @@ std::vector<std::size_t> drawn_order(std::size_t count, Rng& rng) {
 
 class Random final : public balance::Policy {
  public:
-  Result<balance::Choice> choose(balance::PolicyContext& context) override {
-    Rng rng(context.seed());
-    for (balance::OpId op : context.schedule()) {
-      const auto models = context.models(op);
+  Result<balance::Choice> choose(balance::Placement placement, const balance::Estimator&) override {
+    Rng rng(placement.space().seed);
+    for (balance::OpId op : placement.schedule()) {
+      const auto models = placement.space().models_of(op);
       const std::vector<std::size_t> rank = drawn_order(models.size(), rng);
       const auto first_drawn = [&](const balance::OpModel& a, const balance::OpModel& b) {
         return rank[static_cast<std::size_t>(&a - models.data())] < rank[static_cast<std::size_t>(&b - models.data())];
       };
-      BUDA_TRY(context.place_best(op, first_drawn));
+      BUDA_TRY(placement.place_best(op, first_drawn));
     }
-    return context.choice();
+    return placement.choice();
   }
 };
 

@@ -15,7 +15,9 @@ using namespace buda;
 class Ribbon final : public balance::Policy {
  public:
   explicit Ribbon(ribbon::Options options) : options_(options) {}
-  Result<balance::Choice> choose(balance::PolicyContext& context) override { return ribbon::choose(context, options_); }
+  Result<balance::Choice> choose(balance::Placement placement, const balance::Estimator&) override {
+    return ribbon::choose(placement, options_);
+  }
 
  private:
   ribbon::Options options_;

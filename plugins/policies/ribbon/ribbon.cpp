@@ -19,7 +19,7 @@ using balance::OpId;
 using balance::OpModel;
 using balance::OpSpec;
 using balance::PlacedOp;
-using balance::PolicyContext;
+using balance::Placement;
 
 constexpr int kRounds = 10;        // of making an epoch faster
 constexpr int kFailedRounds = 3;   // after which no more is tried
@@ -67,71 +67,71 @@ struct Epoch {
 
 class Placing {
  public:
-  explicit Placing(PolicyContext& context) : context_(context), schedule_(context.schedule()), work_(schedule_.size()) {
+  explicit Placing(Placement& placement) : placement_(placement), schedule_(placement.schedule()), work_(schedule_.size()) {
     for (OpId op : schedule_) work_[op.index()] = least_work(op);
   }
 
   // Places ops from `begin` on in an epoch of their own until one finds no room, or `end`, and takes them back.
   Epoch tried(std::size_t begin, std::size_t end, std::int32_t rows, double target) {
-    context_.next_epoch();
+    placement_.next_epoch();
     std::size_t i = begin;
-    while (i < end && context_.place_preferred(schedule_[i], by_rank(rows, target), nearer_to(rows))) ++i;
+    while (i < end && placement_.place_preferred(schedule_[i], by_rank(rows, target), nearer_to(rows))) ++i;
     i = without_lone_sparse(begin, i);
     Epoch out;
     for (std::size_t k = begin; k < i; ++k) {
-      const PlacedOp& placed = context_.placed(schedule_[k]);
+      const PlacedOp& placed = placement_.placed(schedule_[k]);
       out.ops.push_back(placed);
       out.slowest = std::max(out.slowest, placed.model.cycles);
       out.work += work_[schedule_[k].index()];
     }
-    if (i > begin) context_.rewind(schedule_[begin]);
+    if (i > begin) placement_.rewind(schedule_[begin]);
     return out;
   }
 
   bool stands(std::size_t begin, const Epoch& epoch) {
-    context_.next_epoch();
+    placement_.next_epoch();
     for (std::size_t k = 0; k < epoch.ops.size(); ++k)
-      if (!context_.place_at(schedule_[begin + k], epoch.ops[k].model, epoch.ops[k].place)) return false;
+      if (!placement_.place_at(schedule_[begin + k], epoch.ops[k].model, epoch.ops[k].place)) return false;
     return true;
   }
 
   // An op stays out of an epoch with whose rows it could have in the next one.
-  static PolicyContext::Preference nearer_to(std::int32_t rows) {
+  static Placement::Preference nearer_to(std::int32_t rows) {
     return [=](const OpModel& a, const OpModel& b) { return std::abs(a.grid.rows - rows) < std::abs(b.grid.rows - rows); };
   }
 
-  static PolicyContext::Preference by_rank(std::int32_t rows, double target) {
+  static Placement::Preference by_rank(std::int32_t rows, double target) {
     return [=](const OpModel& a, const OpModel& b) { return rank(a, rows, target) < rank(b, rows, target); };
   }
 
  private:
   double least_work(OpId op) const {
     double least = std::numeric_limits<double>::infinity();
-    for (const OpModel& m : context_.models(op)) least = std::min(least, m.kernel_cycles * static_cast<double>(m.cores()));
-    const OpSpec& spec = context_.op(op);
+    for (const OpModel& m : placement_.space().models_of(op)) least = std::min(least, m.kernel_cycles * static_cast<double>(m.cores()));
+    const OpSpec& spec = placement_.space().op(op);
     return least / (spec.selection ? kSparsePenalty : is_matmul(spec) ? 1 : kOtherPenalty);
   }
 
   // A sparse matmul stands beside the op that takes its result, or opens the next epoch with it.
   std::size_t without_lone_sparse(std::size_t begin, std::size_t end) {
-    if (end == schedule_.size() || end <= begin + 1 || !context_.op(schedule_[end - 1]).selection) return end;
-    context_.rewind(schedule_[end - 1]);
+    if (end == schedule_.size() || end <= begin + 1 || !placement_.space().op(schedule_[end - 1]).selection) return end;
+    placement_.rewind(schedule_[end - 1]);
     return end - 1;
   }
 
-  PolicyContext& context_;
+  Placement& placement_;
   const std::vector<OpId>& schedule_;
   std::vector<double> work_;
 };
 
 // The epoch from `begin` on, and the number of rows that it has.
-std::pair<Epoch, std::int32_t> best_epoch(Placing& placing, const PolicyContext& context, std::size_t begin, const Options& options) {
-  const std::int32_t most = context.device().grid().rows;
+std::pair<Epoch, std::int32_t> best_epoch(Placing& placing, const Placement& placement, std::size_t begin, const Options& options) {
+  const std::int32_t most = placement.space().device().grid().rows;
   const std::int32_t first = options.rows > 0 ? std::min(options.rows, most) : 1, last = options.rows > 0 ? first : most;
   Epoch best;
   std::int32_t best_rows = first;
   for (std::int32_t rows = first; rows <= last; ++rows) {
-    Epoch epoch = placing.tried(begin, context.schedule().size(), rows, options.target_cycles);
+    Epoch epoch = placing.tried(begin, placement.schedule().size(), rows, options.target_cycles);
     if (epoch.score() <= best.score()) continue;
     best = std::move(epoch);
     best_rows = rows;
@@ -157,23 +157,23 @@ Epoch made_faster(Placing& placing, std::size_t begin, Epoch epoch, std::int32_t
 
 }  // namespace
 
-Result<balance::Choice> choose(PolicyContext& context, const Options& options) {
-  Placing placing(context);
-  const auto& schedule = context.schedule();
+Result<balance::Choice> choose(Placement& placement, const Options& options) {
+  Placing placing(placement);
+  const auto& schedule = placement.schedule();
   for (std::size_t begin = 0; begin < schedule.size();) {
-    auto [epoch, rows] = best_epoch(placing, context, begin, options);
+    auto [epoch, rows] = best_epoch(placing, placement, begin, options);
     if (epoch.ops.empty()) {
       // No model can stand in an epoch of its own: the failure says why.
-      BUDA_TRY(context.place_best(schedule[begin], Placing::by_rank(rows, options.target_cycles), Placing::nearer_to(rows)));
+      BUDA_TRY(placement.place_best(schedule[begin], Placing::by_rank(rows, options.target_cycles), Placing::nearer_to(rows)));
       ++begin;
       continue;
     }
     epoch = made_faster(placing, begin, std::move(epoch), rows);
     if (!placing.stands(begin, epoch))
-      return internal_error(cat("ribbon cannot repeat the epoch of op '", context.op(schedule[begin]).label, "'"));
+      return internal_error(cat("ribbon cannot repeat the epoch of op '", placement.space().op(schedule[begin]).label, "'"));
     begin += epoch.ops.size();
   }
-  return context.choice();
+  return placement.choice();
 }
 
 }  // namespace buda::ribbon

@@ -17,6 +17,6 @@ struct Options {
 // An epoch is tried with every number of rows: ops are placed in the order of the schedule until one finds no room, each with the rows that
 // are nearest to those of the epoch and the fewest columns with which it keeps within the target. The epoch with the best use of the chip
 // stands; then its slowest ops get more columns as long as that makes it faster. O(rows * models) for each op.
-Result<balance::Choice> choose(balance::PolicyContext& context, const Options& options);
+Result<balance::Choice> choose(balance::Placement& placement, const Options& options);
 
 }  // namespace buda::ribbon

@@ -18,26 +18,26 @@ class SingleOpPerEpoch final : public balance::Policy {
  public:
   // A result lies in as many buffers as its op has cores, and a core reads a few dozen at most: where a reader cannot take that, the op
   // that feeds it from most cores gets fewer.
-  Result<balance::Choice> choose(balance::PolicyContext& context) override {
-    const auto& schedule = context.schedule();
+  Result<balance::Choice> choose(balance::Placement placement, const balance::Estimator&) override {
+    const auto& schedule = placement.schedule();
     std::vector<std::int64_t> most(schedule.size(), std::numeric_limits<std::int64_t>::max());  // cores, by OpId
     for (std::size_t i = 0; i < schedule.size();) {
       const balance::OpId op = schedule[i];
-      context.next_epoch();
-      auto placed = context.place_best(op, [&](const auto& a, const auto& b) { return is_preferred(a, b, most[op.index()]); });
+      placement.next_epoch();
+      auto placed = placement.place_best(op, [&](const auto& a, const auto& b) { return is_preferred(a, b, most[op.index()]); });
       if (placed) {
         ++i;
         continue;
       }
-      const auto producer = largest_producer(context, op);
+      const auto producer = largest_producer(placement, op);
       if (!producer) return std::move(placed).failure();
       std::int64_t& limit = most[producer->index()];
-      limit = std::min(limit, context.placed(*producer).model.cores()) - 1;
+      limit = std::min(limit, placement.placed(*producer).model.cores()) - 1;
       if (limit == 0) return std::move(placed).failure();
       i = static_cast<std::size_t>(std::find(schedule.begin(), schedule.end(), *producer) - schedule.begin());
-      context.rewind(*producer);
+      placement.rewind(*producer);
     }
-    return context.choice();
+    return placement.choice();
   }
 
  private:
@@ -48,13 +48,13 @@ class SingleOpPerEpoch final : public balance::Policy {
   }
 
   // Nothing where all ops that feed it have one core.
-  static std::optional<balance::OpId> largest_producer(const balance::PolicyContext& context, balance::OpId op) {
+  static std::optional<balance::OpId> largest_producer(const balance::Placement& placement, balance::OpId op) {
     std::optional<balance::OpId> out;
     std::int64_t most = 1;
-    for (const balance::Operand& operand : context.op(op).operands) {
+    for (const balance::Operand& operand : placement.space().op(op).operands) {
       const balance::OpId from = operand.from.op;
-      if (!from.valid() || context.placed(from).model.cores() <= most) continue;
-      most = context.placed(from).model.cores();
+      if (!from.valid() || placement.placed(from).model.cores() <= most) continue;
+      most = placement.placed(from).model.cores();
       out = from;
     }
     return out;

@@ -21,10 +21,10 @@ constexpr double kPaces[] = {1.0, 0.8, 1.2};
 class CutMover {
  public:
   CutMover(PacedPlacer& placer, Trials& trials, RepeatedRuns& runs, EpochPool& pool)
-      : placer_(placer), context_(placer.context()), trials_(trials), runs_(runs), pool_(pool) {}
+      : placer_(placer), placement_(placer.placement()), trials_(trials), runs_(runs), pool_(pool) {}
 
   // Puts the cut between ops [begin, cut) and [cut, end), whose slowest ops take so many cycles, in other places, as long as fewer than
-  // `most` ops are placed for it. The context holds the epochs before `begin`.
+  // `most` ops are placed for it. The placement holds the epochs before `begin`.
   void move(std::size_t begin, std::size_t cut, std::size_t end, double before, double behind, double most) {
     const std::size_t left = trials_.ops_left();
     for (std::ptrdiff_t move : kMoves) {
@@ -42,20 +42,20 @@ class CutMover {
     std::optional<RatedEpoch> best;
     placer_.expect_end(end);
     for (double pace : kPaces) {
-      begin_again(context_, begin);
+      begin_again(placement_, begin);
       trials_.count_ops(end - begin);
       if (!fits_within(placer_, begin, end, std::vector<double>(end - begin, pace * interval))) continue;
       RatedEpoch rated = trials_.rated_epoch(end);
       if (!best || rated.cycles < best->cycles) best = std::move(rated);
     }
-    begin_again(context_, begin);
-    if (!best || !stand_as(context_, begin, best->ops)) return false;
+    begin_again(placement_, begin);
+    if (!best || !stand_as(placement_, begin, best->ops)) return false;
     pool_.add(runs_, begin, std::move(*best));
     return true;
   }
 
   PacedPlacer& placer_;
-  PolicyContext& context_;
+  Placement& placement_;
   Trials& trials_;
   RepeatedRuns& runs_;
   EpochPool& pool_;
@@ -64,28 +64,28 @@ class CutMover {
 }  // namespace
 
 void add_moved_cuts(PacedPlacer& placer, Trials& trials, RepeatedRuns& runs, const Trial& trial, std::size_t most, EpochPool& pool) {
-  PolicyContext& context = placer.context();
+  Placement& placement = placer.placement();
   CutMover mover(placer, trials, runs, pool);
-  const std::vector<std::size_t> bounds = bounds_of(context, trial.choice);
+  const std::vector<std::size_t> bounds = bounds_of(placement, trial.choice);
   std::vector<double> slowest;  // op of each epoch
   for (std::size_t e = 0; e + 1 < bounds.size(); ++e) {
     double cycles = 0;
-    for (std::size_t i = bounds[e]; i < bounds[e + 1]; ++i) cycles = std::max(cycles, placer.cycles(context.schedule()[i], trial.choice));
+    for (std::size_t i = bounds[e]; i < bounds[e + 1]; ++i) cycles = std::max(cycles, placer.cycles(placement.schedule()[i], trial.choice));
     slowest.push_back(cycles);
   }
   // Each epoch is beside two cuts.
   const double total = 2 * std::accumulate(trial.epochs.begin(), trial.epochs.end(), 0.0);
   std::set<std::tuple<std::size_t, std::size_t, std::size_t>> seen;  // first run that is alike to both epochs, and their lengths
-  context.rewind(context.schedule().front());
+  placement.rewind(placement.schedule().front());
   for (std::size_t e = 0; e + 2 < bounds.size(); ++e) {
     const std::size_t begin = bounds[e], cut = bounds[e + 1], end = bounds[e + 2];
-    context.next_epoch();
+    placement.next_epoch();
     if (seen.insert({runs.starts(begin, end).front(), cut - begin, end - cut}).second) {
       const double share = (trial.epochs[e] + trial.epochs[e + 1]) / total;
       mover.move(begin, cut, end, slowest[e], slowest[e + 1], share * static_cast<double>(most));
     }
-    begin_again(context, begin);
-    if (!stand_as_in(context, begin, cut, trial.choice)) return;
+    begin_again(placement, begin);
+    if (!stand_as_in(placement, begin, cut, trial.choice)) return;
   }
 }
 

@@ -15,9 +15,9 @@ namespace {
 constexpr int kMaxDropped = 64;
 
 // Whether models and places are those of ops [begin, ...) of a choice; numbers of epochs may differ.
-bool is_same(const PolicyContext& context, const std::vector<PlacedOp>& ops, const Choice& choice, std::size_t begin) {
+bool is_same(const Placement& placement, const std::vector<PlacedOp>& ops, const Choice& choice, std::size_t begin) {
   for (std::size_t i = 0; i < ops.size(); ++i) {
-    const PlacedOp& other = choice.ops[context.schedule()[begin + i].index()];
+    const PlacedOp& other = choice.ops[placement.schedule()[begin + i].index()];
     if (!(ops[i].place == other.place && ops[i].model == other.model)) return false;
   }
   return true;
@@ -25,11 +25,11 @@ bool is_same(const PolicyContext& context, const std::vector<PlacedOp>& ops, con
 
 }  // namespace
 
-void EpochPool::add(const PolicyContext& context, RepeatedRuns& runs, const Trial& trial) {
-  const auto bounds = bounds_of(context, trial.choice);
+void EpochPool::add(const Placement& placement, RepeatedRuns& runs, const Trial& trial) {
+  const auto bounds = bounds_of(placement, trial.choice);
   for (std::size_t e = 0; e + 1 < bounds.size(); ++e) {
     RatedEpoch epoch{{}, trial.epochs[e]};
-    for (std::size_t i = bounds[e]; i < bounds[e + 1]; ++i) epoch.ops.push_back(trial.choice.ops[context.schedule()[i].index()]);
+    for (std::size_t i = bounds[e]; i < bounds[e + 1]; ++i) epoch.ops.push_back(trial.choice.ops[placement.schedule()[i].index()]);
     add(runs, bounds[e], std::move(epoch));
   }
 }
@@ -50,12 +50,12 @@ void EpochPool::add(const EpochPool& other) {
   }
 }
 
-void EpochPool::correct(const PolicyContext& context, RepeatedRuns& runs, const Trial& trial) {
-  const auto bounds = bounds_of(context, trial.choice);
+void EpochPool::correct(const Placement& placement, RepeatedRuns& runs, const Trial& trial) {
+  const auto bounds = bounds_of(placement, trial.choice);
   for (std::size_t e = 0; e + 1 < bounds.size(); ++e) {
     const std::size_t begin = bounds[e], end = bounds[e + 1];
     const auto found = epochs_.find({begin, end});
-    if (found == epochs_.end() || !is_same(context, *found->second.ops, trial.choice, begin)) continue;
+    if (found == epochs_.end() || !is_same(placement, *found->second.ops, trial.choice, begin)) continue;
     found->second.cycles = trial.epochs[e];
     // Those that the trial has as epochs, too, are corrected by themselves.
     for (std::size_t start : runs.starts(begin, end)) {
@@ -86,22 +86,22 @@ std::vector<EpochPool::Run> EpochPool::best_cuts() const {
   return out;
 }
 
-std::optional<Choice> EpochPool::best(PolicyContext& context) {
+std::optional<Choice> EpochPool::best(Placement& placement) {
   for (int dropped = 0; dropped < kMaxDropped; ++dropped) {
     const std::vector<Run> cuts = best_cuts();
     if (cuts.empty()) return std::nullopt;
-    context.rewind(context.schedule().front());
+    placement.rewind(placement.schedule().front());
     Choice wanted;
     wanted.ops.resize(ops_);
     const auto stands = [&](const Run& run) {
       const Epoch& epoch = epochs_.at(run);
-      for (std::size_t i = 0; i < epoch.ops->size(); ++i) wanted.ops[context.schedule()[run.first + i].index()] = (*epoch.ops)[i];
-      context.next_epoch();
-      return stand_as_in(context, run.first, run.second, wanted);
+      for (std::size_t i = 0; i < epoch.ops->size(); ++i) wanted.ops[placement.schedule()[run.first + i].index()] = (*epoch.ops)[i];
+      placement.next_epoch();
+      return stand_as_in(placement, run.first, run.second, wanted);
     };
     const auto misfit = std::find_if_not(cuts.begin(), cuts.end(), stands);
     if (misfit == cuts.end()) {
-      auto choice = context.choice();
+      auto choice = placement.choice();
       if (!choice) return std::nullopt;
       return std::move(*choice);
     }

@@ -2,7 +2,7 @@
 // Epochs of many plans, put together anew.
 #pragma once
 
-#include <buda/balance/policy/policy.hpp>
+#include <buda/balance/policy/placement.hpp>
 #include "rating/repeated_runs.hpp"
 #include "trials.hpp"
 
@@ -23,15 +23,15 @@ class EpochPool {
   EpochPool(std::size_t ops, double cycles_per_epoch) : ops_(ops), cycles_per_epoch_(cycles_per_epoch) {}
 
   // Takes up the epochs of a trial.
-  void add(const PolicyContext& context, RepeatedRuns& runs, const Trial& trial);
+  void add(const Placement& placement, RepeatedRuns& runs, const Trial& trial);
   // An epoch whose first op is number `begin` of the schedule.
   void add(RepeatedRuns& runs, std::size_t begin, RatedEpoch epoch);
   void add(const EpochPool& other);
   // Sets the cycles of those of its epochs that are kept to those of the trial, and where they are kept for other runs, too.
-  void correct(const PolicyContext& context, RepeatedRuns& runs, const Trial& trial);
-  // The best cuts. What the context holds is replaced. An epoch that does not go with the models of earlier ones is dropped, and the next
+  void correct(const Placement& placement, RepeatedRuns& runs, const Trial& trial);
+  // The best cuts. What the placement holds is replaced. An epoch that does not go with the models of earlier ones is dropped, and the next
   // best cuts are tried; nothing where the dropped ones become many.
-  std::optional<Choice> best(PolicyContext& context);
+  std::optional<Choice> best(Placement& placement);
 
  private:
   using Run = std::pair<std::size_t, std::size_t>;  // of the schedule: its first op, and the one behind its last

@@ -20,13 +20,13 @@ constexpr double kPassPart = 0.5;
 constexpr double kSlowEdges = 0.8;
 
 // The ops of the longest way through an epoch, each taking an input as a whole, by their numbers in it.
-std::vector<std::size_t> longest_way(const PolicyContext& context, const std::vector<OpId>& ops, const std::vector<double>& cycles) {
+std::vector<std::size_t> longest_way(const Placement& placement, const std::vector<OpId>& ops, const std::vector<double>& cycles) {
   std::map<OpId, std::size_t> number;
   std::vector<double> done(ops.size(), 0);
   std::vector<std::optional<std::size_t>> before(ops.size());
   for (std::size_t i = 0; i < ops.size(); ++i) {
     number[ops[i]] = i;
-    for (const Operand& operand : context.op(ops[i]).operands) {
+    for (const Operand& operand : placement.space().op(ops[i]).operands) {
       const auto producer = number.find(operand.from.op);
       if (producer == number.end() || done[producer->second] <= done[i]) continue;
       done[i] = done[producer->second];
@@ -55,7 +55,7 @@ std::int64_t cores_at(const std::vector<CoreCost>& choices, double cycles) {
 
 }  // namespace
 
-std::vector<double> hastened(const PolicyContext& context, const StandingEpoch& epoch, const std::vector<std::vector<CoreCost>>& choices,
+std::vector<double> hastened(const Placement& placement, const StandingEpoch& epoch, const std::vector<std::vector<CoreCost>>& choices,
                              std::int64_t cores) {
   std::vector<double> out = epoch.cycles;
   while (cores > 0) {
@@ -63,7 +63,7 @@ std::vector<double> hastened(const PolicyContext& context, const StandingEpoch& 
     std::size_t op = 0;
     std::int64_t taken = 0;
     double most = 0;
-    for (std::size_t i : longest_way(context, epoch.ops, out)) {
+    for (std::size_t i : longest_way(placement, epoch.ops, out)) {
       const CoreCost* faster = faster_choice(choices[i], out[i]);
       if (faster == nullptr) continue;
       const std::int64_t more = std::max<std::int64_t>(faster->cores - cores_at(choices[i], out[i]), 1);
@@ -101,19 +101,19 @@ EpochSearch::EpochSearch(std::vector<PacedPlacer>& placers, Trials& trials, Repe
 }
 
 std::vector<double> EpochSearch::with_idle_cores(const StandingEpoch& epoch, double share) {
-  PolicyContext& context = placers_.front().context();
+  Placement& placement = placers_.front().placement();
   std::vector<std::vector<CoreCost>> choices;
   for (OpId op : epoch.ops) {
     std::vector<CoreCost> all;
-    for (const OpModel& model : context.models(op)) all.push_back({model.cores(), placers_.front().cycles(op, model)});
+    for (const OpModel& model : placement.space().models_of(op)) all.push_back({model.cores(), placers_.front().cycles(op, model)});
     choices.push_back(best_choices(std::move(all)));
   }
-  return hastened(context, epoch, choices, static_cast<std::int64_t>(share * static_cast<double>(epoch.idle)));
+  return hastened(placement, epoch, choices, static_cast<std::int64_t>(share * static_cast<double>(epoch.idle)));
 }
 
 double EpochSearch::fastest(OpId op) {
   double out = std::numeric_limits<double>::infinity();
-  for (const OpModel& model : placers_.front().context().models(op)) out = std::min(out, placers_.front().cycles(op, model));
+  for (const OpModel& model : placers_.front().placement().space().models_of(op)) out = std::min(out, placers_.front().cycles(op, model));
   return out;
 }
 
@@ -134,38 +134,38 @@ Trial EpochSearch::improved(Trial start, std::size_t least) {
 }
 
 RatedEpoch EpochSearch::best_of(std::size_t epoch, std::size_t begin, std::size_t end, std::size_t tries, RatedEpoch standing) {
-  PolicyContext& context = placers_.front().context();
+  Placement& placement = placers_.front().placement();
   RatedEpoch best = std::move(standing);
   StandingEpoch now;
   for (std::size_t i = begin; i < end; ++i) {
-    now.ops.push_back(context.schedule()[i]);
+    now.ops.push_back(placement.schedule()[i]);
     now.cycles.push_back(placers_.front().cycles(now.ops.back()));
   }
   now.interval = *std::max_element(now.cycles.begin(), now.cycles.end());
   now.edges = placers_.front().edge_cycles(now.ops);
-  now.idle = context.placer().free_cores();
+  now.idle = placement.placer().free_cores();
   std::size_t& next = next_[epoch];
   for (const std::size_t last = next + tries; next < last && trials_.ops_left() > 0; ++next) {
     PacedPlacer& placer = placers_[next % placers_.size()];
     const std::vector<double> cycles = paces_[next / placers_.size()](now);
-    begin_again(context, begin);
+    begin_again(placement, begin);
     placer.expect_end(end);
     trials_.count_ops(end - begin);
     if (!fits_within(placer, begin, end, cycles)) continue;
     RatedEpoch rated = trials_.rated_epoch(end);
     if (rated.cycles < best.cycles) best = std::move(rated);
   }
-  begin_again(context, begin);
+  begin_again(placement, begin);
   return best;
 }
 
 RatedEpoch EpochSearch::better_of(std::size_t begin, std::size_t end, RatedEpoch standing, const RatedEpoch& alike) {
-  PolicyContext& context = placers_.front().context();
+  Placement& placement = placers_.front().placement();
   if (alike.cycles >= standing.cycles) return standing;
-  begin_again(context, begin);
-  if (!stand_as(context, begin, alike.ops)) return standing;
+  begin_again(placement, begin);
+  if (!stand_as(placement, begin, alike.ops)) return standing;
   RatedEpoch rated = trials_.rated_epoch(end);
-  begin_again(context, begin);
+  begin_again(placement, begin);
   return rated.cycles < standing.cycles ? rated : standing;
 }
 
@@ -180,13 +180,13 @@ std::vector<std::size_t> EpochSearch::first_alike(const std::vector<std::size_t>
 }
 
 bool EpochSearch::sweep(Trial& trial, std::size_t least) {
-  PolicyContext& context = placers_.front().context();
-  const auto bounds = bounds_of(context, trial.choice);
+  Placement& placement = placers_.front().placement();
+  const auto bounds = bounds_of(placement, trial.choice);
   const std::size_t all_tries = paces_.size() * placers_.size();
   const double total = std::accumulate(trial.epochs.begin(), trial.epochs.end(), 0.0);
   const double budget =
-      std::max(kPassPart * static_cast<double>(trials_.ops_left() - least), static_cast<double>(context.schedule().size()));
-  context.rewind(context.schedule().front());
+      std::max(kPassPart * static_cast<double>(trials_.ops_left() - least), static_cast<double>(placement.schedule().size()));
+  placement.rewind(placement.schedule().front());
   bool is_better = false, tried = false;
   std::vector<double> cycles;
   const std::vector<std::size_t> first = first_alike(bounds);
@@ -195,10 +195,10 @@ bool EpochSearch::sweep(Trial& trial, std::size_t least) {
   std::map<std::size_t, RatedEpoch> found;
   for (std::size_t e = 0; e + 1 < bounds.size(); ++e) {
     const std::size_t begin = bounds[e], end = bounds[e + 1];
-    context.next_epoch();
+    placement.next_epoch();
     for (PacedPlacer& placer : placers_) placer.expect_end(end);
     // What stood there may not go with other models of its producers.
-    if (!stand_as_in(context, begin, end, trial.choice) &&
+    if (!stand_as_in(placement, begin, end, trial.choice) &&
         !fits_within(placers_.front(), begin, end, std::vector<double>(end - begin, trial.epochs[e])))
       return false;
     RatedEpoch best = trials_.rated_epoch(end);
@@ -208,21 +208,21 @@ bool EpochSearch::sweep(Trial& trial, std::size_t least) {
       const std::size_t tries = std::min(std::max<std::size_t>(share, 1), all_tries - next_[e]);
       tried = tried || tries > 0;
       best = best_of(e, begin, end, tries, std::move(best));
-      if (stand_as(context, begin, best.ops)) best = with_other_models(placers_.front(), trials_, begin, end, std::move(best));
-      begin_again(context, begin);
+      if (stand_as(placement, begin, best.ops)) best = with_other_models(placers_.front(), trials_, begin, end, std::move(best));
+      begin_again(placement, begin);
       found.emplace(e, best);
     } else {
       best = better_of(begin, end, std::move(best), found.at(first[e]));
-      begin_again(context, begin);
+      begin_again(placement, begin);
     }
-    if (!stand_as(context, begin, best.ops)) return false;
+    if (!stand_as(placement, begin, best.ops)) return false;
     if (best.cycles < before) {
       is_better = true;
       if (first[e] == e) next_[e] = 0;
     }
     cycles.push_back(best.cycles);
   }
-  auto choice = context.choice();
+  auto choice = placement.choice();
   if (!choice) return false;
   Trial other = trials_.summed_up(std::move(*choice), std::move(cycles));
   if (!other.is_better(trial)) return tried && !is_better;

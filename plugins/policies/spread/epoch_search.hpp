@@ -27,7 +27,7 @@ using Pace = std::function<std::vector<double>(const StandingEpoch& epoch)>;
 
 // What ops may take so that the first input comes through soon, if so many idle cores go to ops of its longest way, each time where a core
 // saves most cycles. `choices`: of each op, as best_choices() has them.
-std::vector<double> hastened(const PolicyContext& context, const StandingEpoch& epoch, const std::vector<std::vector<CoreCost>>& choices,
+std::vector<double> hastened(const Placement& placement, const StandingEpoch& epoch, const std::vector<std::vector<CoreCost>>& choices,
                              std::int64_t cores);
 
 // Places epochs at other paces and by other goals, as long as that makes one faster and ops may be placed. An epoch is tried the more
@@ -43,7 +43,7 @@ class EpochSearch {
  private:
   // One pass through all epochs; false where nothing is left to try or nothing got better.
   bool sweep(Trial& trial, std::size_t least);
-  // The best of so many further tries for the epoch that stands in the context.
+  // The best of so many further tries for the epoch that stands in the placement.
   RatedEpoch best_of(std::size_t epoch, std::size_t begin, std::size_t end, std::size_t tries, RatedEpoch standing);
   // The better one of the epoch that stands and one that is alike to it.
   RatedEpoch better_of(std::size_t begin, std::size_t end, RatedEpoch standing, const RatedEpoch& alike);

@@ -45,19 +45,20 @@ std::vector<const OpModel*> fastest_first(std::span<const OpModel> models) {
 
 class TryAll {
  public:
-  TryAll(PolicyContext& context, LinkModel& links, double least, const TryAllBudget& budget)
-      : context_(context),
+  TryAll(Placement& placement, const Estimator& estimator, LinkModel& links, double least, const TryAllBudget& budget)
+      : placement_(placement),
+        estimator_(estimator),
         links_(links),
-        flow_(context, links),
+        flow_(placement, links),
         budget_(budget),
-        inputs_(std::max(context.problem().microbatch, 1)),
+        inputs_(std::max(placement.space().problem->microbatch, 1)),
         least_(least),
-        least_change_(std::round(cost::TransferModel(context.device()).epoch_change(1))) {
-    for (OpId op : context.schedule()) models_.push_back(fastest_first(context.models(op)));
+        least_change_(std::round(cost::TransferModel(placement.space().device()).epoch_change(1))) {
+    for (OpId op : placement.schedule()) models_.push_back(fastest_first(placement.space().models_of(op)));
   }
 
   std::optional<Choice> run() {
-    if (!context_.schedule().empty()) context_.rewind(context_.schedule().front());
+    if (!placement_.schedule().empty()) placement_.rewind(placement_.schedule().front());
     extend(0, 0, 0);
     std::sort_heap(choices_.begin(), choices_.end());
     for (BoundedChoice& bounded : choices_) {
@@ -76,63 +77,63 @@ class TryAll {
     double slowest = 0, longest = 0;
     std::int64_t cores = 0;
     std::map<OpId, double> done;
-    for (OpId id : context_.in_epoch()) {
-      cores += context_.placed(id).model.cores();
-      const double own = std::round(links_.times.cycles(id, context_.placed(id).model, ways_in_epoch(context_, id, end)));
+    for (OpId id : placement_.in_epoch()) {
+      cores += placement_.placed(id).model.cores();
+      const double own = std::round(links_.times.cycles(id, placement_.placed(id).model, ways_in_epoch(placement_, id, end)));
       double start = 0;
-      for (const Operand& operand : context_.op(id).operands)
+      for (const Operand& operand : placement_.space().op(id).operands)
         if (const auto from = done.find(operand.from.op); from != done.end()) start = std::max(start, from->second);
       longest = std::max(longest, done[id] = start + own);
       slowest = std::max(slowest, own);
     }
     const cost::PipelineTimes flow = flow_.times(end);
-    return std::round(cost::TransferModel(context_.device()).epoch_change(cores)) + std::max(longest, std::round(flow.first)) +
+    return std::round(cost::TransferModel(placement_.space().device()).epoch_change(cores)) + std::max(longest, std::round(flow.first)) +
            (inputs_ - 1) * std::max(slowest, std::round(flow.interval));
   }
 
   // Op number `next` with each model, in the present epoch and in a new one. `before`: cycles of the epochs that are closed; `slowest`: of
   // the ops of the open one.
   void extend(std::size_t next, double before, double slowest) {
-    const auto& schedule = context_.schedule();
+    const auto& schedule = placement_.schedule();
     if (next == schedule.size()) {
       const double cycles = before + epoch_cycles(next);
       if (cycles < least_) keep(cycles);
       return;
     }
     try_models(next, before, slowest, false);
-    if (context_.in_epoch().empty()) return;
+    if (placement_.in_epoch().empty()) return;
     const double closed = before + epoch_cycles(next);
-    const PlacedOp last = context_.placed(schedule[next - 1]);
+    const PlacedOp last = placement_.placed(schedule[next - 1]);
     if (closed + least_change_ < least_) try_models(next, closed, 0, true);
     stand_again(next - 1, last);
   }
 
   void try_models(std::size_t next, double before, double slowest, bool in_new_epoch) {
-    const OpId op = context_.schedule()[next];
+    const OpId op = placement_.schedule()[next];
     for (const OpModel* candidate : models_[next]) {
       const OpModel& model = *candidate;
       const double most = std::max(slowest, std::round(model.cycles));
       if (before + least_change_ + inputs_ * most >= least_ || is_over()) break;
-      if (in_new_epoch) context_.next_epoch();
+      if (in_new_epoch) placement_.next_epoch();
       --budget_.placements;
-      if (!context_.place(op, model)) continue;
+      if (!placement_.place(op, model)) continue;
       extend(next + 1, before, most);
-      context_.rewind(op);
+      placement_.rewind(op);
     }
   }
 
   // The epoch of op number `last` is the present one.
   void stand_again(std::size_t last, const PlacedOp& placed) {
-    const OpId op = context_.schedule()[last];
-    context_.rewind(op);
-    if (context_.epoch() != placed.epoch) context_.next_epoch();
-    context_.place_at(op, placed.model, placed.place);
+    const OpId op = placement_.schedule()[last];
+    placement_.rewind(op);
+    if (placement_.epoch() != placed.epoch) placement_.next_epoch();
+    placement_.place_at(op, placed.model, placed.place);
   }
 
   // The choice that stands, which takes `least` cycles or more, if it is among the most promising ones.
   void keep(double least) {
     if (choices_.size() == kMaxChoices && choices_.front().least <= least) return;
-    auto choice = context_.choice();
+    auto choice = placement_.choice();
     if (!choice) return;
     if (choices_.size() == kMaxChoices) {
       std::pop_heap(choices_.begin(), choices_.end());
@@ -145,7 +146,7 @@ class TryAll {
   double estimate(const Choice& choice) {
     if (budget_.estimated_cores <= 0) return 0;
     for (const PlacedOp& op : choice.ops) budget_.estimated_cores -= op.model.cores();
-    const auto epochs = context_.estimate(choice);
+    const auto epochs = estimator_.estimate(choice);
     if (!epochs) return std::numeric_limits<double>::infinity();
     const double cycles = std::accumulate(epochs->begin(), epochs->end(), 0.0);
     if (cycles < least_) {
@@ -164,7 +165,7 @@ class TryAll {
       return;
     }
     const PlacedOp original = choice.ops[next];
-    const GridShape chip = context_.device().grid(), shape = Placer::rect_of(original.model.grid, original.place).shape;
+    const GridShape chip = placement_.space().device().grid(), shape = Placer::rect_of(original.model.grid, original.place).shape;
     for (std::int32_t row = 0; row + shape.rows <= chip.rows; ++row)
       for (std::int32_t col = 0; col + shape.cols <= chip.cols; ++col) {
         choice.ops[next].place.at = {row, col};
@@ -178,7 +179,8 @@ class TryAll {
     choice.ops[next] = original;
   }
 
-  PolicyContext& context_;
+  Placement& placement_;
+  const Estimator& estimator_;
   LinkModel& links_;
   FlowTimes flow_;
   TryAllBudget budget_;
@@ -192,8 +194,9 @@ class TryAll {
 
 }  // namespace
 
-std::optional<Choice> best_of_all(PolicyContext& context, LinkModel& links, double least, const TryAllBudget& budget) {
-  return TryAll(context, links, least, budget).run();
+std::optional<Choice> best_of_all(Placement& placement, const Estimator& estimator, LinkModel& links, double least,
+                                  const TryAllBudget& budget) {
+  return TryAll(placement, estimator, links, least, budget).run();
 }
 
 }  // namespace buda::balance

@@ -16,10 +16,11 @@ struct TryAllBudget {
   std::int64_t estimated_cores = 40'000;  // cores of all ops of a choice, for each choice that is estimated: as long as that takes
 };
 
-// The choice of the fewest cycles of all inputs, by the context's estimate; nothing if none has fewer than `least`. All cuts of the
+// The choice of the fewest cycles of all inputs, by the estimate; nothing if none has fewer than `least`. All cuts of the
 // schedule are tried with all models of every op, each in the first free place, and in others where the estimate is above what ops and the
 // buffers between them take; what cannot be better is left out. Within the budget, that is the best plan with its ops in the order of the
-// schedule. What the context holds is replaced; it must have an estimate.
-std::optional<Choice> best_of_all(PolicyContext& context, LinkModel& links, double least, const TryAllBudget& budget);
+// schedule. What the placement holds is replaced; choices must have an estimate.
+std::optional<Choice> best_of_all(Placement& placement, const Estimator& estimator, LinkModel& links, double least,
+                                  const TryAllBudget& budget);
 
 }  // namespace buda::balance

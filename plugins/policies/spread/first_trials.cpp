@@ -29,34 +29,34 @@ double bytes_of(const netlist::TileShape& shape, DataFormat format, const device
 }
 
 // What a choice reads from DRAM for every input holds it up; what all read counts for the epoch as well.
-RelaxedOp relaxed(const PolicyContext& context, QueueTimes& times, OpId id) {
-  const OpSpec& spec = context.op(id);
-  const double rate = cost::TransferModel(context.device()).dram_rate();
+RelaxedOp relaxed(const Placement& placement, QueueTimes& times, OpId id) {
+  const OpSpec& spec = placement.space().op(id);
+  const double rate = cost::TransferModel(placement.space().device()).dram_rate();
   RelaxedOp out;
   std::vector<CoreCost> choices;
-  const auto models = context.models(id);
+  const auto models = placement.space().models_of(id);
   const auto& reads = times.source_reads(id);
   for (std::size_t i = 0; i < models.size(); ++i)
     choices.push_back({models[i].cores(), std::max({models[i].cycles, reads[i].cycles, reads[i].bytes / rate})});
   out.choices = best_choices(std::move(choices));
-  out.begins_epoch = context.overrides()[id.index()].epoch_break == true;
+  out.begins_epoch = placement.space().overrides[id.index()].epoch_break == true;
   out.last_user = id.index();
   for (const OpUse& use : spec.users) out.last_user = std::max(out.last_user, use.op.index());
-  out.result_bytes = bytes_of(spec.out, spec.op.out_format, context.device());
+  out.result_bytes = bytes_of(spec.out, spec.op.out_format, placement.space().device());
   if (spec.outputs > 0) out.dram_bytes += out.result_bytes;
   for (std::size_t i = 0; i < spec.operands.size(); ++i)
     if (spec.operands[i].from.op.valid())
       out.operands.push_back(
-          {spec.operands[i].from.op.index(), bytes_of(spec.operands[i].shape, spec.op.inputs[i].format, context.device())});
+          {spec.operands[i].from.op.index(), bytes_of(spec.operands[i].shape, spec.op.inputs[i].format, placement.space().device())});
   const auto fewer = [](const QueueTimes::SourceReads& a, const QueueTimes::SourceReads& b) { return a.bytes < b.bytes; };
   out.dram_bytes += std::min_element(reads.begin(), reads.end(), fewer)->bytes;
   return out;
 }
 
 // The place in the schedule of the op's producer that comes last; that of the op itself if it has none.
-std::size_t last_producer(const PolicyContext& context, std::size_t place) {
-  const auto& schedule = context.schedule();
-  const OpSpec& spec = context.op(schedule[place]);
+std::size_t last_producer(const Placement& placement, std::size_t place) {
+  const auto& schedule = placement.schedule();
+  const OpSpec& spec = placement.space().op(schedule[place]);
   for (std::size_t i = place; i-- > 0;)
     if (std::any_of(spec.operands.begin(), spec.operands.end(), [&](const Operand& o) { return o.from.op == schedule[i]; })) return i;
   return place;
@@ -65,33 +65,33 @@ std::size_t last_producer(const PolicyContext& context, std::size_t place) {
 // A producer may have spread its result over more queue buffers than a core can read; then its reader cannot begin an epoch, and the epoch
 // begins with the producer.
 Result<Choice> place(PacedPlacer& placer, const std::vector<RelaxedEpoch>& epochs) {
-  PolicyContext& context = placer.context();
-  if (!context.schedule().empty()) context.rewind(context.schedule().front());
+  Placement& placement = placer.placement();
+  if (!placement.schedule().empty()) placement.rewind(placement.schedule().front());
   for (const RelaxedEpoch& epoch : epochs) {
     const std::span<const double> cycles = epoch.cycles;
-    context.next_epoch();
+    placement.next_epoch();
     placer.expect_end(epoch.end);
     for (std::size_t i = epoch.begin; i < epoch.end; ++i) {
       auto placed = placer.place(i, i + 1, cycles.subspan(i - epoch.begin, 1));
       if (placed) continue;
-      const std::size_t from = last_producer(context, i);
+      const std::size_t from = last_producer(placement, i);
       if (from == i) return std::move(placed).failure();
-      context.rewind(context.schedule()[from]);
-      context.next_epoch();
+      placement.rewind(placement.schedule()[from]);
+      placement.next_epoch();
       BUDA_TRY(placer.place(from, i + 1, std::vector<double>(i + 1 - from, epoch.interval)));
     }
   }
-  return context.choice();
+  return placement.choice();
 }
 
 // Whether ops [begin, end] fit an epoch if they are packed anew; otherwise [begin, end) stand as before.
 bool is_packed_with(PacedPlacer& placer, std::size_t begin, std::size_t end, std::span<const double> cycles) {
-  PolicyContext& context = placer.context();
-  const auto& schedule = context.schedule();
+  Placement& placement = placer.placement();
+  const auto& schedule = placement.schedule();
   std::vector<PlacedOp> before;
-  for (std::size_t i = begin; i < end; ++i) before.push_back(context.placed(schedule[i]));
+  for (std::size_t i = begin; i < end; ++i) before.push_back(placement.placed(schedule[i]));
   if (placer.pack(begin, end + 1, cycles.first(end + 1 - begin))) return true;
-  for (std::size_t i = begin; i < end; ++i) context.place_at(schedule[i], before[i - begin].model, before[i - begin].place);
+  for (std::size_t i = begin; i < end; ++i) placement.place_at(schedule[i], before[i - begin].model, before[i - begin].place);
   return false;
 }
 
@@ -116,16 +116,16 @@ std::size_t best_end(const std::vector<RelaxedOp>& ops, const RelaxedCuts& cuts,
 // of ops that are alike stand as the first of them, where they can.
 Result<Choice> place_by_and_by(PacedPlacer& placer, RepeatedRuns& runs, const std::vector<RelaxedOp>& ops, const RelaxedChip& chip,
                                RelaxedGoal goal, bool ends_early) {
-  PolicyContext& context = placer.context();
-  const auto& schedule = context.schedule();
+  Placement& placement = placer.placement();
+  const auto& schedule = placement.schedule();
   const RelaxedCuts cuts(ops, chip, goal);
   std::map<std::pair<std::size_t, std::size_t>, std::vector<PlacedOp>> first;  // epochs, by the first run alike to what was to be one
-  if (!schedule.empty()) context.rewind(schedule.front());
+  if (!schedule.empty()) placement.rewind(schedule.front());
   for (std::size_t begin = 0, end = 0; begin < ops.size(); begin = end) {
     const RelaxedEpoch epoch = cuts.epoch_from(begin);
-    context.next_epoch();
+    placement.next_epoch();
     const auto [alike, fresh] = first.try_emplace({runs.starts(begin, epoch.end).front(), epoch.end - begin});
-    if (!fresh && stand_as(context, begin, alike->second)) {
+    if (!fresh && stand_as(placement, begin, alike->second)) {
       end = begin + alike->second.size();
       continue;
     }
@@ -133,18 +133,18 @@ Result<Choice> place_by_and_by(PacedPlacer& placer, RepeatedRuns& runs, const st
     for (end = begin; end < epoch.end; ++end) {
       const double most = epoch.cycles[end - begin];
       BUDA_TRY(placer.place(end, end + 1, std::span(&most, 1)));
-      const PlacedOp& placed = context.placed(schedule[end]);
-      const bool keeps_up = placed.epoch == context.placed(schedule[begin]).epoch && placer.cycles(schedule[end]) <= kLate * most;
+      const PlacedOp& placed = placement.placed(schedule[end]);
+      const bool keeps_up = placed.epoch == placement.placed(schedule[begin]).epoch && placer.cycles(schedule[end]) <= kLate * most;
       if (keeps_up || end == begin) continue;
       if (placer.goal() == PlaceGoal::pairs && is_packed_with(placer, begin, end, epoch.cycles)) continue;
       if (ends_early) end = best_end(ops, cuts, chip, begin, end);
-      context.rewind(schedule[end]);
+      placement.rewind(schedule[end]);
       break;
     }
     alike->second.clear();
-    for (std::size_t i = begin; i < end; ++i) alike->second.push_back(context.placed(schedule[i]));
+    for (std::size_t i = begin; i < end; ++i) alike->second.push_back(placement.placed(schedule[i]));
   }
-  return context.choice();
+  return placement.choice();
 }
 
 // How the cores of the chip are shared out.
@@ -208,7 +208,7 @@ double queued_bytes(const Problem& problem, const std::vector<RelaxedOp>& ops, c
 // The price of queues, which rises until they fit DRAM.
 class QueuePrice {
  public:
-  explicit QueuePrice(const PolicyContext& context) : problem_(context.problem()), room_(room_of_queues(context)) {}
+  explicit QueuePrice(const Placement& placement) : problem_(*placement.space().problem), room_(room_of_queues(placement)) {}
 
   // The chip of a plan at the lowest price, from the present one on, at which its queues fit.
   RelaxedChip chip_for(const std::vector<RelaxedOp>& ops, const RelaxedChip& chip, const Plan& plan,
@@ -241,8 +241,8 @@ class QueuePrice {
 // What edges between ops of one epoch take: the least of all trials. Nothing is known of those that were never in one epoch.
 class EdgeRecord {
  public:
-  EdgeRecord(const PolicyContext& context, LinkModel& links, const std::vector<RelaxedOp>& ops)
-      : context_(context), links_(links), ops_(ops), known_(ops.size()) {
+  EdgeRecord(const Placement& placement, LinkModel& links, const std::vector<RelaxedOp>& ops)
+      : placement_(placement), links_(links), ops_(ops), known_(ops.size()) {
     for (std::size_t i = 0; i < ops.size(); ++i) known_[i].resize(ops[i].operands.size(), false);
   }
 
@@ -251,11 +251,11 @@ class EdgeRecord {
 
   void learn(const Choice& choice) {
     for (std::size_t i = 0; i < ops_.size(); ++i) {
-      const OpId id = context_.schedule()[i];
+      const OpId id = placement_.schedule()[i];
       const PlacedOp& placed = choice.ops[id.index()];
       std::size_t edge = 0;
-      for (std::size_t k = 0; k < context_.op(id).operands.size(); ++k) {
-        const OpId from = context_.op(id).operands[k].from.op;
+      for (std::size_t k = 0; k < placement_.space().op(id).operands.size(); ++k) {
+        const OpId from = placement_.space().op(id).operands[k].from.op;
         if (!from.valid()) continue;
         const std::size_t at = edge++;
         const PlacedOp& producer = choice.ops[from.index()];
@@ -269,7 +269,7 @@ class EdgeRecord {
   }
 
  private:
-  const PolicyContext& context_;
+  const Placement& placement_;
   LinkModel& links_;
   std::vector<RelaxedOp> ops_;
   std::vector<std::vector<bool>> known_;  // by op and edge
@@ -277,9 +277,9 @@ class EdgeRecord {
 
 }  // namespace
 
-std::vector<RelaxedOp> relaxed_ops(const PolicyContext& context, QueueTimes& times) {
+std::vector<RelaxedOp> relaxed_ops(const Placement& placement, QueueTimes& times) {
   std::vector<RelaxedOp> out;
-  for (OpId id : context.schedule()) out.push_back(relaxed(context, times, id));
+  for (OpId id : placement.schedule()) out.push_back(relaxed(placement, times, id));
   return out;
 }
 
@@ -287,16 +287,16 @@ Result<std::vector<Trial>> first_trials(std::vector<PacedPlacer>& placers, Trial
                                         const std::vector<RelaxedOp>& all_ops, const RelaxedChip& chip) {
   std::vector<Trial> out;
   Failure failure;
-  const PolicyContext& context = placers.front().context();
+  const Placement& placement = placers.front().placement();
   const std::size_t least = trials.ops_left() / 2;
-  QueuePrice price(context);
-  EdgeRecord edges(context, links, all_ops);
-  for (const Plan& plan : plans_of(trials, chip.inputs_per_epoch, context.device())) {
+  QueuePrice price(placement);
+  EdgeRecord edges(placement, links, all_ops);
+  for (const Plan& plan : plans_of(trials, chip.inputs_per_epoch, placement.space().device())) {
     const std::vector<RelaxedOp>& ops = plan.learned ? edges.ops() : all_ops;
     // The same plan again where queues fit only while shapes are left out of account.
     for (bool again = true; again;) {
-      const RelaxedChip planned =
-          trials.estimates() ? price.chip_for(ops, chip, plan, context.device()) : planned_chip(chip, plan, 0, context.device());
+      const RelaxedChip planned = trials.estimates() ? price.chip_for(ops, chip, plan, placement.space().device())
+                                                     : planned_chip(chip, plan, 0, placement.space().device());
       bool fits = false;
       for (PacedPlacer& placer : placers) {
         if (!out.empty() && trials.ops_left() <= (trials.estimates() && out.front().fails ? 0 : least)) return out;
@@ -311,7 +311,8 @@ Result<std::vector<Trial>> first_trials(std::vector<PacedPlacer>& placers, Trial
           failure = std::move(choice).failure();
         }
       }
-      again = trials.estimates() && !fits && !out.empty() && out.front().fails && price.raise_for(ops, chip, plan, context.device());
+      again =
+          trials.estimates() && !fits && !out.empty() && out.front().fails && price.raise_for(ops, chip, plan, placement.space().device());
     }
   }
   if (out.empty()) return failure;
@@ -319,7 +320,7 @@ Result<std::vector<Trial>> first_trials(std::vector<PacedPlacer>& placers, Trial
 }
 
 std::optional<Trial> first_buildable(PacedPlacer& placer, Trials& trials, const std::vector<RelaxedOp>& ops, const RelaxedChip& chip) {
-  const device::DeviceDescriptor& device = placer.context().device();
+  const device::DeviceDescriptor& device = placer.placement().space().device();
   for (double price : kQueuePrices)
     for (const Plan& plan : plans_of(trials, chip.inputs_per_epoch, device)) {
       auto choice = place(placer, relaxed_epochs(ops, planned_chip(chip, plan, price, device), plan.goal));

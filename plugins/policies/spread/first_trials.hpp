@@ -3,7 +3,7 @@
 #pragma once
 
 #include <buda/balance/bounds/relaxed_epochs.hpp>
-#include <buda/balance/policy/policy.hpp>
+#include <buda/balance/policy/placement.hpp>
 #include <buda/diag/result.hpp>
 #include "moves/tighten_epochs.hpp"
 #include "rating/link_loads.hpp"
@@ -20,7 +20,7 @@ namespace buda::balance {
 inline constexpr double kSmallMicrobatch = 16;
 
 // The ops of the schedule, with what their models cost.
-std::vector<RelaxedOp> relaxed_ops(const PolicyContext& context, QueueTimes& times);
+std::vector<RelaxedOp> relaxed_ops(const Placement& placement, QueueTimes& times);
 
 // Placements of the plans, in turns by all placers, until half of the ops that may be placed are, or all where none fits DRAM; best first.
 // Shapes leave gaps between ops, so plans differ in the share of the chip that they give out; and in what queues may move.

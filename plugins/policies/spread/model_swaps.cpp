@@ -28,7 +28,7 @@ struct Exchange {
 class Exchanges {
  public:
   Exchanges(PacedPlacer& placer, Trials& trials, std::size_t begin, std::size_t end)
-      : placer_(placer), context_(placer.context()), trials_(trials), begin_(begin), end_(end) {}
+      : placer_(placer), placement_(placer.placement()), trials_(trials), begin_(begin), end_(end) {}
 
   // The epoch after the first exchange that makes it faster; nothing where none does.
   std::optional<RatedEpoch> better_than(const RatedEpoch& standing) {
@@ -38,15 +38,15 @@ class Exchanges {
 
   // Places the ops from the first one on that stands otherwise.
   bool stand(const std::vector<PlacedOp>& ops) {
-    const std::vector<OpId>& schedule = context_.schedule();
+    const std::vector<OpId>& schedule = placement_.schedule();
     std::size_t same = 0;
-    while (same < ops.size() && context_.is_placed(schedule[begin_ + same]) && context_.placed(schedule[begin_ + same]) == ops[same])
+    while (same < ops.size() && placement_.is_placed(schedule[begin_ + same]) && placement_.placed(schedule[begin_ + same]) == ops[same])
       ++same;
-    if (same < ops.size() && context_.is_placed(schedule[begin_ + same])) context_.rewind(schedule[begin_ + same]);
-    if (same == 0) context_.next_epoch();
+    if (same < ops.size() && placement_.is_placed(schedule[begin_ + same])) placement_.rewind(schedule[begin_ + same]);
+    if (same == 0) placement_.next_epoch();
     trials_.count_ops(ops.size() - same);
     for (std::size_t i = same; i < ops.size(); ++i)
-      if (!context_.place_at(schedule[begin_ + i], ops[i].model, ops[i].place)) return false;
+      if (!placement_.place_at(schedule[begin_ + i], ops[i].model, ops[i].place)) return false;
     return true;
   }
 
@@ -68,7 +68,7 @@ class Exchanges {
   }
 
   std::vector<Exchange> for_faster_edges() {
-    const std::vector<OpId>& ops = context_.in_epoch();
+    const std::vector<OpId>& ops = placement_.in_epoch();
     const std::vector<double> edges = placer_.edge_cycles(ops);
     double interval = 0;
     for (OpId op : ops) interval = std::max(interval, placer_.cycles(op));
@@ -81,9 +81,9 @@ class Exchanges {
   }
 
   void add_models(std::size_t i, double most, std::vector<Exchange>& out) {
-    const OpId op = context_.in_epoch()[i];
-    const PlacedOp& now = context_.placed(op);
-    for (const OpModel& model : context_.models(op)) {
+    const OpId op = placement_.in_epoch()[i];
+    const PlacedOp& now = placement_.placed(op);
+    for (const OpModel& model : placement_.space().models_of(op)) {
       if (model == now.model || model.grid.rows > now.model.grid.rows || model.grid.cols > now.model.grid.cols) continue;
       const double slowest = std::max(placer_.cycles(op, model), placer_.edge_cycles_with(op, model));
       if (slowest <= most) out.push_back({i, &model, slowest});
@@ -93,16 +93,16 @@ class Exchanges {
   // Each core that an epoch uses makes the change to it longer. An op with fewer of them may take so much longer at most, and must not hold
   // up the others.
   std::vector<Exchange> for_fewer_cores() {
-    const cost::TransferModel transfers(context_.device());
+    const cost::TransferModel transfers(placement_.space().device());
     const double of_core = transfers.epoch_change(1) - transfers.epoch_change(0);
-    const std::vector<OpId>& ops = context_.in_epoch();
+    const std::vector<OpId>& ops = placement_.in_epoch();
     double interval = 0;
     for (OpId op : ops) interval = std::max(interval, placer_.cycles(op));
     std::vector<Exchange> out;
     for (std::size_t i = 0; i < ops.size(); ++i) {
-      const PlacedOp& now = context_.placed(ops[i]);
+      const PlacedOp& now = placement_.placed(ops[i]);
       const double cycles = placer_.cycles(ops[i], now.model);
-      for (const OpModel& model : context_.models(ops[i])) {
+      for (const OpModel& model : placement_.space().models_of(ops[i])) {
         if (model.cores() >= now.model.cores() || model.grid.rows > now.model.grid.rows || model.grid.cols > now.model.grid.cols) continue;
         const double longer = placer_.cycles(ops[i], model), saved = of_core * static_cast<double>(now.model.cores() - model.cores());
         if (longer <= interval && longer - cycles < saved) out.push_back({i, &model, longer - cycles - saved});
@@ -112,7 +112,7 @@ class Exchanges {
   }
 
   PacedPlacer& placer_;
-  PolicyContext& context_;
+  Placement& placement_;
   Trials& trials_;
   std::size_t begin_, end_;
 };

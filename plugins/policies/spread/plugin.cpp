@@ -12,7 +12,9 @@ using namespace buda;
 class Spread final : public balance::Policy {
  public:
   explicit Spread(balance::SpreadOptions options) : options_(options) {}
-  Result<balance::Choice> choose(balance::PolicyContext& context) override { return balance::spread(context, options_); }
+  Result<balance::Choice> choose(balance::Placement placement, const balance::Estimator& estimator) override {
+    return balance::spread(placement, estimator, options_);
+  }
 
  private:
   balance::SpreadOptions options_;

@@ -20,23 +20,23 @@ constexpr double kMovedCutsPart = 0.3;
 
 }  // namespace
 
-Search::Search(const PolicyContext& parent, PairCost pairs, const RelaxedChip& chip, double budget)
-    : context_(parent.another()),
+Search::Search(const Placement& empty, const Estimator& estimator, PairCost pairs, const RelaxedChip& chip, double budget)
+    : placement_(empty),
       chip_(chip),
-      links_(context_, pairs),
-      runs_(context_),
-      trials_(context_, links_, runs_, chip.inputs_per_epoch, budget),
-      ops_(relaxed_ops(context_, links_.times)),
-      pool_(ops_.size(), chip.cycles_per_epoch * (context_.problem().microbatch / chip.inputs_per_epoch - 1)) {
+      links_(placement_, pairs),
+      runs_(placement_),
+      trials_(placement_, estimator, links_, runs_, chip.inputs_per_epoch, budget),
+      ops_(relaxed_ops(placement_, links_.times)),
+      pool_(ops_.size(), chip.cycles_per_epoch * (placement_.space().problem->microbatch / chip.inputs_per_epoch - 1)) {
   // Where choices are not estimated, nothing tells whether links hold an epoch up.
-  if (trials_.estimates()) placers_.emplace_back(context_, PlaceGoal::pairs, links_);
-  placers_.emplace_back(context_, PlaceGoal::first, links_);
+  if (trials_.estimates()) placers_.emplace_back(placement_, PlaceGoal::pairs, links_);
+  placers_.emplace_back(placement_, PlaceGoal::first, links_);
 }
 
 Result<void> Search::place_first() {
   BUDA_ASSIGN(others_, first_trials(placers_, trials_, links_, runs_, ops_, chip_));
   if (!trials_.estimates()) return success();
-  for (const Trial& trial : others_) pool_.add(context_, runs_, trial);
+  for (const Trial& trial : others_) pool_.add(placement_, runs_, trial);
   // What one layer of a deep network found in one trial, and another in another, goes together for all layers.
   if (auto trial = combined(pool_)) others_.insert(others_.begin(), std::move(*trial));
   return success();
@@ -54,7 +54,7 @@ void Search::improve() {
     std::optional<Trial> start = i < count ? std::optional(others_[i]) : combined(pool_);
     if (!start) break;
     improved_.push_back(evened(search.improved(evened(std::move(*start)), trials_.ops_left() * (count - i) / (count + 1 - i))));
-    pool_.add(context_, runs_, improved_.back());
+    pool_.add(placement_, runs_, improved_.back());
     if (i == 0) move_cuts(improved_.back());
   }
 }
@@ -67,14 +67,14 @@ void Search::move_cuts(const Trial& trial) {
 
 // An epoch that writes a buffer does not know what later ones read from it.
 Trial Search::evened(Trial trial) {
-  auto even = with_even_channels(context_, links_, trial.choice, {.which = Unevenness::holds_up});
+  auto even = with_even_channels(placement_, links_, trial.choice, {.which = Unevenness::holds_up});
   if (!even) return trial;
   Trial out = trials_.rated(std::move(*even));
   return out.is_better(trial) ? out : trial;
 }
 
 std::optional<Trial> Search::combined(EpochPool& pool) {
-  auto choice = pool.best(context_);
+  auto choice = pool.best(placement_);
   if (!choice) return std::nullopt;
   return trials_.rated(std::move(*choice));
 }

@@ -21,7 +21,7 @@ namespace buda::balance {
 class Search {
  public:
   // `budget`: as of Trials.
-  Search(const PolicyContext& parent, PairCost pairs, const RelaxedChip& chip, double budget);
+  Search(const Placement& empty, const Estimator& estimator, PairCost pairs, const RelaxedChip& chip, double budget);
 
   // Places the plans. Fails where none can be placed.
   Result<void> place_first();
@@ -39,7 +39,7 @@ class Search {
   std::optional<Trial> first_buildable() { return balance::first_buildable(placers_.back(), trials_, ops_, chip_); }
   const Trials& trials() const { return trials_; }
   LinkModel& links() { return links_; }
-  PolicyContext& context() { return context_; }
+  Placement& placement() { return placement_; }
 
  private:
   // Tries the cuts of a trial in other places, and what is best put together then.
@@ -47,7 +47,7 @@ class Search {
   // Without buffers that alone hold an epoch up, where that is faster.
   Trial evened(Trial trial);
 
-  PolicyContext context_;
+  Placement placement_;
   RelaxedChip chip_;
   LinkModel links_;
   RepeatedRuns runs_;

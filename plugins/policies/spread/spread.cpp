@@ -92,29 +92,29 @@ class Best {
 // The best of all trials, and of what their epochs make together.
 Trial best_estimated(Searches& searches, unsigned threads) {
   Search& search = *searches.front();
-  PolicyContext& context = search.context();
+  Placement& placement = search.placement();
   EpochPool pool = search.pool();
   for (std::size_t i = 1; i < searches.size(); ++i) pool.add(searches[i]->pool());
   const Trial first_placed = best_first(searches);
   std::vector<Trial> trials = all_trials(searches);
   if (auto combined = search.combined(pool)) trials.insert(trials.begin(), std::move(*combined));
   Best best(search, threads);
-  std::size_t estimated = std::min(trials.size(), searches.size() * most_estimates(context.schedule().size()));
+  std::size_t estimated = std::min(trials.size(), searches.size() * most_estimates(placement.schedule().size()));
   best.take(trials, 0, estimated);
   // What effort 0 would take.
   const auto first = std::find_if(trials.begin(), trials.end(), [&](const Trial& t) { return t.choice == first_placed.choice; });
   if (first - trials.begin() >= static_cast<std::ptrdiff_t>(estimated)) best.keep(search.trials().estimated(*first));
   for (std::size_t i = 0; i < estimated; ++i)
-    if (!trials[i].fails) pool.correct(context, search.runs(), trials[i]);
+    if (!trials[i].fails) pool.correct(placement, search.runs(), trials[i]);
   std::optional<Choice> last;
   for (int i = 0; i < kCombined && !best.trial().fails; ++i) {
-    auto choice = pool.best(context);
+    auto choice = pool.best(placement);
     if (!choice || *choice == best.trial().choice || choice == last) break;
     last = *choice;
     const Trial trial = search.trials().estimated(search.trials().summed_up(std::move(*choice), {}));
     best.keep(trial);
     if (trial.fails) break;
-    pool.correct(context, search.runs(), trial);
+    pool.correct(placement, search.runs(), trial);
   }
   for (; best.trial().fails && estimated < trials.size(); ++estimated) best.take(trials, estimated, estimated + 1);
   if (best.trial().fails)
@@ -135,7 +135,7 @@ Trial first_estimated(Searches& searches) {
 
 // The plan with other models by these rules, where that is as fast.
 std::optional<Trial> evened(Search& search, const Trial& trial, double most_cycles, const EvenRules& rules) {
-  auto choice = with_even_channels(search.context(), search.links(), trial.choice, rules);
+  auto choice = with_even_channels(search.placement(), search.links(), trial.choice, rules);
   if (!choice) return std::nullopt;
   Trial even = search.trials().estimated(search.trials().summed_up(std::move(*choice), {}));
   if (even.fails || even.cycles > most_cycles) return std::nullopt;
@@ -146,7 +146,7 @@ std::optional<Trial> evened(Search& search, const Trial& trial, double most_cycl
 Trial evened(Search& search, Trial trial) {
   const double most = kAsFast * trial.cycles;
   for (double slower : {1.0, kSlowerModel}) {
-    const std::set<std::size_t> kinds = uneven_kinds(search.context(), search.links(), trial.choice);
+    const std::set<std::size_t> kinds = uneven_kinds(search.placement(), search.links(), trial.choice);
     if (kinds.empty()) break;
     if (auto even = evened(search, trial, most, {.slower = slower})) {
       trial = std::move(*even);
@@ -162,27 +162,28 @@ Trial evened(Search& search, Trial trial) {
 }
 
 // Every op on as few cores as it can have, even if that takes an epoch more: of small models few plans are better.
-std::optional<Choice> on_fewest_cores(PolicyContext& context) {
-  if (!context.schedule().empty()) context.rewind(context.schedule().front());
+std::optional<Choice> on_fewest_cores(Placement& placement) {
+  if (!placement.schedule().empty()) placement.rewind(placement.schedule().front());
   const auto rank = [](const OpModel& m) { return std::tuple(m.cores(), -std::popcount(m.resident), m.kernel_cycles); };
-  for (OpId op : context.schedule())
-    if (!context.place_best(
+  for (OpId op : placement.schedule())
+    if (!placement.place_best(
             op, [&](const OpModel& a, const OpModel& b) { return rank(a) < rank(b); },
             [](const OpModel& a, const OpModel& b) { return a.cores() < b.cores(); }))
       return std::nullopt;
-  auto choice = context.choice();
+  auto choice = placement.choice();
   return choice ? std::optional(std::move(*choice)) : std::nullopt;
 }
 
 // The searches of a budget that found anything. `failure`: why none did.
-Searches searched(const PolicyContext& context, const RelaxedChip& chip, double budget, bool improve, Failure& failure) {
+Searches searched(const Placement& empty, const Estimator& estimator, const RelaxedChip& chip, double budget, bool improve,
+                  Failure& failure) {
   Searches searches;
   for (PairCost pairs : {PairCost::buffers, PairCost::transfers}) {
-    searches.push_back(std::make_unique<Search>(context, pairs, chip, budget));
+    searches.push_back(std::make_unique<Search>(empty, estimator, pairs, chip, budget));
     if (!searches.back()->trials().estimates()) break;
   }
   std::vector<Failure> failures(searches.size());
-  parallel_for(context.threads(), searches.size(), [&](std::size_t i) {
+  parallel_for(empty.space().threads, searches.size(), [&](std::size_t i) {
     if (auto done = searches[i]->place_first(); !done) {
       failures[i] = std::move(done).failure();
     } else if (improve) {
@@ -199,15 +200,15 @@ Searches searched(const PolicyContext& context, const RelaxedChip& chip, double 
 
 }  // namespace
 
-Result<Choice> spread(PolicyContext& context, const SpreadOptions& options) {
+Result<Choice> spread(const Placement& empty, const Estimator& estimator, const SpreadOptions& options) {
   RelaxedChip chip;
-  chip.inputs_per_epoch = options.inputs_per_epoch > 0 ? options.inputs_per_epoch : static_cast<double>(context.problem().microbatch);
-  chip.cycles_per_epoch = cost::TransferModel(context.device()).full_epoch_change();
+  chip.inputs_per_epoch = options.inputs_per_epoch > 0 ? options.inputs_per_epoch : static_cast<double>(empty.space().problem->microbatch);
+  chip.cycles_per_epoch = cost::TransferModel(empty.space().device()).full_epoch_change();
   std::optional<Trial> best;
   Failure failure;
   Searches searches;
-  for (std::int32_t effort = std::min(context.effort(), 1); effort <= context.effort(); ++effort) {
-    Searches larger = searched(context, chip, kBudgets[effort], effort > 0, failure);
+  for (std::int32_t effort = std::min(empty.space().effort, 1); effort <= empty.space().effort; ++effort) {
+    Searches larger = searched(empty, estimator, chip, kBudgets[effort], effort > 0, failure);
     if (larger.empty()) break;
     searches = std::move(larger);
     if (!searches.front()->trials().estimates()) {
@@ -215,22 +216,24 @@ Result<Choice> spread(PolicyContext& context, const SpreadOptions& options) {
       return std::move(
           std::min_element(trials.begin(), trials.end(), [](const Trial& a, const Trial& b) { return a.is_better(b); })->choice);
     }
-    Trial found = effort > 0 ? best_estimated(searches, context.threads()) : first_estimated(searches);
+    Trial found = effort > 0 ? best_estimated(searches, empty.space().threads) : first_estimated(searches);
     if (effort > 0 && !found.fails) found = evened(*searches.front(), std::move(found));
     if (!best || found.is_better(*best)) best = std::move(found);
   }
   if (!best) return failure;
-  if (context.effort() > 0) {
+  if (empty.space().effort > 0) {
     Search& search = *searches.front();
-    if (auto choice = on_fewest_cores(search.context()))
+    if (auto choice = on_fewest_cores(search.placement()))
       if (Trial trial = search.trials().estimated(search.trials().summed_up(std::move(*choice), {})); trial.is_better(*best))
         best = std::move(trial);
   }
-  const bool tries_all = context.effort() > 0 && context.schedule().size() <= (context.effort() > 1 ? kMediumProblemOps : kSmallProblemOps);
+  const bool tries_all =
+      empty.space().effort > 0 && empty.schedule().size() <= (empty.space().effort > 1 ? kMediumProblemOps : kSmallProblemOps);
   if (best->fails || !tries_all) return std::move(best->choice);
   const double cycles = std::accumulate(best->epochs.begin(), best->epochs.end(), 0.0);
   Search& search = *searches.front();
-  auto better = best_of_all(search.context(), search.links(), cycles, context.effort() > 1 ? TryAllBudget{} : kSmallBudget);
+  auto better =
+      best_of_all(search.placement(), estimator, search.links(), cycles, empty.space().effort > 1 ? TryAllBudget{} : kSmallBudget);
   return std::move(better ? *better : best->choice);
 }
 

@@ -41,54 +41,55 @@ double fullest_bank(std::vector<double> buffers, std::size_t banks) {
   return *std::max_element(loads.begin(), loads.end());
 }
 
-// Cycles per input that DRAM needs for the context's present epoch, which ends before number `end` of the schedule, if no other epoch had a
-// say in where its buffers are.
-double dram_cycles(const PolicyContext& context, std::size_t end) {
+// Cycles per input that DRAM needs for the placement's present epoch, which ends before number `end` of the schedule, if no other epoch had
+// a say in where its buffers are.
+double dram_cycles(const Placement& placement, std::size_t end) {
   std::vector<double> buffers;
   auto add = [&](double moved, std::int64_t count) {
     const std::int64_t parts = std::clamp<std::int64_t>(count, 1, kMaxBuffers);
     buffers.insert(buffers.end(), static_cast<std::size_t>(parts), moved / static_cast<double>(parts));
   };
-  for (const MovedQueue& queue : moved_queues(context, end)) add(queue.bytes, queue.buffers);
-  const std::size_t banks = context.device().dram.channels.size() * static_cast<std::size_t>(halves_of_channel(context.device()));
-  return channel_cycles(fullest_bank(std::move(buffers), banks), context.device());
+  for (const MovedQueue& queue : moved_queues(placement, end)) add(queue.bytes, queue.buffers);
+  const std::size_t banks =
+      placement.space().device().dram.channels.size() * static_cast<std::size_t>(halves_of_channel(placement.space().device()));
+  return channel_cycles(fullest_bank(std::move(buffers), banks), placement.space().device());
 }
 
 // Whether DRAM would not hold the queues between epochs.
-bool fills_dram(const PolicyContext& context, const Choice& choice) {
+bool fills_dram(const Placement& placement, const Choice& choice) {
   std::vector<SpanBytes> all;
   double most = 0;
-  for (OpId id : context.schedule()) {
-    const OpSpec& spec = context.op(id);
-    if (!ways_in_choice(context, choice, id).written) continue;
-    const Lifetime life = life_between_epochs(context.problem(), choice, id, spec.users);
-    const double bytes =
-        tensor_bytes(spec.out, spec.op.out_format, context.device()) * static_cast<double>(entries_between_ops(context.problem(), life));
+  for (OpId id : placement.schedule()) {
+    const OpSpec& spec = placement.space().op(id);
+    if (!ways_in_choice(placement, choice, id).written) continue;
+    const Lifetime life = life_between_epochs(*placement.space().problem, choice, id, spec.users);
+    const double bytes = tensor_bytes(spec.out, spec.op.out_format, placement.space().device()) *
+                         static_cast<double>(entries_between_ops(*placement.space().problem, life));
     all.push_back({life, bytes});
     most = std::max(most, bytes / static_cast<double>(choice.ops[id.index()].model.cores()));
   }
-  const auto largest = static_cast<double>(DramAllocator(context.device()).largest_block());
-  return peak_bytes(all, choice.epochs()) > room_of_queues(context) || most > largest;
+  const auto largest = static_cast<double>(DramAllocator(placement.space().device()).largest_block());
+  return peak_bytes(all, choice.epochs()) > room_of_queues(placement) || most > largest;
 }
 
-// The context's present epoch without regard to links.
-RelievedEpoch as_it_stands(const PolicyContext& context, QueueTimes& times, std::size_t end) {
+// The placement's present epoch without regard to links.
+RelievedEpoch as_it_stands(const Placement& placement, QueueTimes& times, std::size_t end) {
   RelievedEpoch out;
-  for (OpId id : context.in_epoch()) {
-    out.ops.push_back(context.placed(id));
-    out.slowest = std::max(out.slowest, times.cycles(id, out.ops.back().model, ways_in_epoch(context, id, end)));
+  for (OpId id : placement.in_epoch()) {
+    out.ops.push_back(placement.placed(id));
+    out.slowest = std::max(out.slowest, times.cycles(id, out.ops.back().model, ways_in_epoch(placement, id, end)));
   }
   return out;
 }
 
 // Whether two runs of the schedule that are alike have the same models and places, and take inputs from the same models.
-bool stand_alike(const PolicyContext& context, const Choice& choice, std::size_t a, std::size_t b, std::size_t length) {
-  const auto& schedule = context.schedule();
+bool stand_alike(const Placement& placement, const Choice& choice, std::size_t a, std::size_t b, std::size_t length) {
+  const auto& schedule = placement.schedule();
   const auto placed = [&](OpId id) -> const PlacedOp& { return choice.ops[id.index()]; };
   for (std::size_t i = 0; i < length; ++i) {
     const OpId first = schedule[a + i], second = schedule[b + i];
     if (placed(first).model != placed(second).model || placed(first).place != placed(second).place) return false;
-    const auto &ones = context.op(first).operands, &others = context.op(second).operands;
+    const auto &ones = placement.space().op(first).operands, &others = placement.space().op(second).operands;
     for (std::size_t k = 0; k < ones.size(); ++k)
       if (ones[k].from.op.valid() && placed(ones[k].from.op).model != placed(others[k].from.op).model) return false;
   }
@@ -97,11 +98,13 @@ bool stand_alike(const PolicyContext& context, const Choice& choice, std::size_t
 
 }  // namespace
 
-double room_of_queues(const PolicyContext& context) {
-  const DramAllocator dram(context.device());
+double room_of_queues(const Placement& placement) {
+  const DramAllocator dram(placement.space().device());
   double room = 0;
-  for (std::size_t c = 0; c < context.device().dram.channels.size(); ++c) room += kFullDram * static_cast<double>(dram.capacity(c));
-  for (const SourceSpec& source : context.problem().sources) room -= tensor_bytes(source.shape, source.format, context.device());
+  for (std::size_t c = 0; c < placement.space().device().dram.channels.size(); ++c)
+    room += kFullDram * static_cast<double>(dram.capacity(c));
+  for (const SourceSpec& source : placement.space().problem->sources)
+    room -= tensor_bytes(source.shape, source.format, placement.space().device());
   return std::max(room, 0.0);
 }
 
@@ -118,15 +121,16 @@ std::size_t most_estimates(std::size_t ops) {
   return std::clamp(kEstimatedOps / std::max<std::size_t>(ops, 1), kFewestEstimates, kMaxEstimates);
 }
 
-Trials::Trials(PolicyContext& context, LinkModel& links, RepeatedRuns& runs, double inputs, double budget)
-    : context_(context),
+Trials::Trials(Placement& placement, const Estimator& estimator, LinkModel& links, RepeatedRuns& runs, double inputs, double budget)
+    : placement_(placement),
+      estimator_(estimator),
       links_(links),
       runs_(runs),
-      flow_(context, links),
+      flow_(placement, links),
       inputs_(inputs),
-      change_(cost::TransferModel(context.device()).full_epoch_change()),
-      estimates_(context.estimates() && context.schedule().size() <= kLargestProblem) {
-  const std::size_t ops = std::max<std::size_t>(context.schedule().size(), 1);
+      change_(cost::TransferModel(placement.space().device()).full_epoch_change()),
+      estimates_(estimator.estimates() && placement.schedule().size() <= kLargestProblem) {
+  const std::size_t ops = std::max<std::size_t>(placement.schedule().size(), 1);
   ops_left_ = estimates_ ? std::clamp(kPlacedOps, kFewestPlacements * ops, kMaxPlacements * ops) : kFewestPlacements * ops;
   ops_left_ = static_cast<std::size_t>(budget * static_cast<double>(ops_left_));
 }
@@ -134,23 +138,23 @@ Trials::Trials(PolicyContext& context, LinkModel& links, RepeatedRuns& runs, dou
 void Trials::sum_up(Trial& trial) const {
   const double sum = std::accumulate(trial.epochs.begin(), trial.epochs.end(), 0.0);
   const double changes = static_cast<double>(trial.epochs.size()) * change_;
-  trial.cycles = (sum - changes) / static_cast<double>(std::max(context_.problem().microbatch, 1)) + changes / inputs_;
+  trial.cycles = (sum - changes) / static_cast<double>(std::max(placement_.space().problem->microbatch, 1)) + changes / inputs_;
 }
 
 RatedEpoch Trials::rated_epoch(std::size_t end) {
   const cost::PipelineTimes flow = estimates_ ? flow_.times(end) : cost::PipelineTimes{};
-  RelievedEpoch relieved = estimates_ ? relieved_epoch(context_, links_, end) : as_it_stands(context_, links_.times, end);
-  const double path = std::max(dram_cycles(context_, end), relieved.links), interval = std::max({relieved.slowest, path, flow.interval});
-  const auto more = static_cast<double>(std::max(context_.problem().microbatch, 1) - 1);
+  RelievedEpoch relieved = estimates_ ? relieved_epoch(placement_, links_, end) : as_it_stands(placement_, links_.times, end);
+  const double path = std::max(dram_cycles(placement_, end), relieved.links), interval = std::max({relieved.slowest, path, flow.interval});
+  const auto more = static_cast<double>(std::max(placement_.space().problem->microbatch, 1) - 1);
   std::int64_t cores = 0;
-  for (const OpId op : context_.in_epoch()) cores += context_.placed(op).model.cores();
-  const double change = std::round(cost::TransferModel(context_.device()).epoch_change(cores));
+  for (const OpId op : placement_.in_epoch()) cores += placement_.placed(op).model.cores();
+  const double change = std::round(cost::TransferModel(placement_.space().device()).epoch_change(cores));
   return {std::move(relieved.ops), change + std::max({relieved.latency, path, flow.first}) + more * interval};
 }
 
 Trial Trials::summed_up(Choice choice, std::vector<double> epochs) const {
   Trial out;
-  out.fails = fills_dram(context_, choice);
+  out.fails = fills_dram(placement_, choice);
   out.choice = std::move(choice);
   out.epochs = std::move(epochs);
   sum_up(out);
@@ -166,30 +170,30 @@ Trial Trials::rated(Choice choice) {
   std::size_t rated = 0;                                                    // ops
   Choice better = choice;
   std::vector<double> epochs;
-  auto visited = for_each_epoch(context_, choice, [&](std::size_t end) {
-    const std::size_t length = context_.in_epoch().size(), begin = end - length;
+  auto visited = for_each_epoch(placement_, choice, [&](std::size_t end) {
+    const std::size_t length = placement_.in_epoch().size(), begin = end - length;
     std::vector<Known>& alike = known[{estimates_ ? runs_.starts(begin, end).front() : begin, length}];
     auto found = std::find_if(alike.begin(), alike.end(),
-                              [&](const Known& other) { return stand_alike(context_, choice, other.begin, begin, length); });
+                              [&](const Known& other) { return stand_alike(placement_, choice, other.begin, begin, length); });
     if (found == alike.end()) {
       found = alike.insert(found, {begin, rated_epoch(end)});
       rated += length;
     }
     epochs.push_back(found->epoch.cycles);
     for (std::size_t i = 0; i < length; ++i) {
-      PlacedOp& op = better.ops[context_.in_epoch()[i].index()];
+      PlacedOp& op = better.ops[placement_.in_epoch()[i].index()];
       op.model = found->epoch.ops[i].model;
       op.place = found->epoch.ops[i].place;
     }
   });
-  count_ops(rated + (context_.schedule().size() - rated) / kPlacedAlike);
+  count_ops(rated + (placement_.schedule().size() - rated) / kPlacedAlike);
   Trial out = summed_up(std::move(better), std::move(epochs));
   out.fails = out.fails || !visited.ok();
   return out;
 }
 
 Trial Trials::estimated(Trial trial) const {
-  if (auto epochs = context_.estimate(trial.choice)) {
+  if (auto epochs = estimator_.estimate(trial.choice)) {
     trial.epochs = std::move(*epochs);
     sum_up(trial);
   } else {

@@ -15,7 +15,7 @@
 namespace buda::balance {
 
 // Bytes that queues between epochs may have together, so that they fit DRAM beside the model's sources.
-double room_of_queues(const PolicyContext& context);
+double room_of_queues(const Placement& placement);
 
 // Cycles of one input through all epochs of a choice: the slowest op of each.
 double pipelined_cycles(const Choice& choice);
@@ -38,33 +38,34 @@ struct RatedEpoch {
 // Choices of so many ops that may be estimated.
 std::size_t most_estimates(std::size_t ops);
 
-// Compares choices: many by what is known of them at once, few by the context's estimate.
+// Compares choices: many by what is known of them at once, few by the estimate.
 class Trials {
  public:
   // `inputs`: over which the change of epochs is divided. `budget`: how many times the usual number of ops may be placed.
-  Trials(PolicyContext& context, LinkModel& links, RepeatedRuns& runs, double inputs, double budget = 1);
+  Trials(Placement& placement, const Estimator& estimator, LinkModel& links, RepeatedRuns& runs, double inputs, double budget = 1);
 
-  // Whether the context estimates choices of this size at all.
+  // Whether choices of this size are estimated at all.
   bool estimates() const { return estimates_; }
   // How many ops may still be placed.
   std::size_t ops_left() const { return ops_left_; }
   void count_ops(std::size_t placed) { ops_left_ -= std::min(placed, ops_left_); }
 
   // Rates a choice by the slowest op of each epoch, by what its queues move, and, where choices of this size are estimated, by its busiest
-  // link, which is relieved first. Epochs that stand as one before them that is alike are rated as that one. What the context holds is
+  // link, which is relieved first. Epochs that stand as one before them that is alike are rated as that one. What the placement holds is
   // replaced.
   Trial rated(Choice choice);
-  // The same for the context's present epoch, which ends before number `end` of the schedule.
+  // The same for the placement's present epoch, which ends before number `end` of the schedule.
   RatedEpoch rated_epoch(std::size_t end);
   // A trial of rated epochs.
   Trial summed_up(Choice choice, std::vector<double> epochs) const;
-  // The trial as the context's estimate rates it. May be called from several threads at once.
+  // The trial as the estimate rates it. May be called from several threads at once.
   Trial estimated(Trial trial) const;
 
  private:
   void sum_up(Trial& trial) const;
 
-  PolicyContext& context_;
+  Placement& placement_;
+  const Estimator& estimator_;
   LinkModel& links_;
   RepeatedRuns& runs_;
   FlowTimes flow_;

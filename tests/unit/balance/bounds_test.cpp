@@ -180,13 +180,13 @@ TEST(EpochEnds, TellWhatKeepsTheNextOpOut) {
 // Places what it can of later ops first.
 class OutOfOrder final : public Policy {
  public:
-  Result<Choice> choose(PolicyContext& context) override {
+  Result<Choice> choose(Placement placement, const Estimator&) override {
     const auto smallest = [](const OpModel& a, const OpModel& b) { return a.cores() < b.cores(); };
     for (std::size_t i : {2u, 0u, 1u, 3u}) {
-      BUDA_TRY(context.place_best(context.schedule()[i], smallest));
-      context.next_epoch();
+      BUDA_TRY(placement.place_best(placement.schedule()[i], smallest));
+      placement.next_epoch();
     }
-    return context.choice();
+    return placement.choice();
   }
 };
 

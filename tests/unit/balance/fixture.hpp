@@ -106,11 +106,11 @@ class DeviceGraph {
 class BySize final : public Policy {
  public:
   explicit BySize(bool largest = false) : largest_(largest) {}
-  Result<Choice> choose(PolicyContext& context) override {
-    for (OpId op : context.schedule())
-      BUDA_TRY(context.place_best(
+  Result<Choice> choose(Placement placement, const Estimator&) override {
+    for (OpId op : placement.schedule())
+      BUDA_TRY(placement.place_best(
           op, [this](const OpModel& a, const OpModel& b) { return largest_ ? a.cores() > b.cores() : a.cores() < b.cores(); }));
-    return context.choice();
+    return placement.choice();
   }
 
  private:
@@ -120,19 +120,19 @@ class BySize final : public Policy {
 // Puts every op into an epoch of its own, with the fewest cores.
 class OneOpPerEpoch final : public Policy {
  public:
-  Result<Choice> choose(PolicyContext& context) override {
-    for (OpId op : context.schedule()) {
-      context.next_epoch();
-      BUDA_TRY(context.place_best(op, [](const OpModel& a, const OpModel& b) { return a.cores() < b.cores(); }));
+  Result<Choice> choose(Placement placement, const Estimator&) override {
+    for (OpId op : placement.schedule()) {
+      placement.next_epoch();
+      BUDA_TRY(placement.place_best(op, [](const OpModel& a, const OpModel& b) { return a.cores() < b.cores(); }));
     }
-    return context.choice();
+    return placement.choice();
   }
 };
 
 // As the policy plugin spread chooses.
 class Spread final : public Policy {
  public:
-  Result<Choice> choose(PolicyContext& context) override { return spread(context, {}); }
+  Result<Choice> choose(Placement placement, const Estimator& estimator) override { return spread(placement, estimator, {}); }
 };
 
 inline Result<Balanced> balance_with(graph::Graph graph, const std::string& device, BalanceOptions options, Policy& policy) {
@@ -152,16 +152,16 @@ inline Result<Balanced> balance_with(graph::Graph graph, const std::string& devi
 class Drawn final : public Policy {
  public:
   explicit Drawn(std::uint64_t seed) : rng_(seed) {}
-  Result<Choice> choose(PolicyContext& context) override {
-    for (OpId op : context.schedule()) {
-      if (rng_.below(4) == 0) context.next_epoch();
-      const auto models = context.models(op);
+  Result<Choice> choose(Placement placement, const Estimator&) override {
+    for (OpId op : placement.schedule()) {
+      if (rng_.below(4) == 0) placement.next_epoch();
+      const auto models = placement.space().models_of(op);
       std::vector<std::uint64_t> lots;
       for (std::size_t i = 0; i < models.size(); ++i) lots.push_back(rng_.next());
       auto lot = [&](const OpModel& m) { return lots[static_cast<std::size_t>(&m - models.data())]; };
-      BUDA_TRY(context.place_best(op, [&](const OpModel& a, const OpModel& b) { return lot(a) < lot(b); }));
+      BUDA_TRY(placement.place_best(op, [&](const OpModel& a, const OpModel& b) { return lot(a) < lot(b); }));
     }
-    return context.choice();
+    return placement.choice();
   }
 
  private:

@@ -80,14 +80,15 @@ class TriesEverything final : public Policy {
   // Plans of `enough` cycles or more are of no interest.
   explicit TriesEverything(double enough) : best_cycles_(enough) {}
 
-  Result<Choice> choose(PolicyContext& context) override {
-    LinkModel links(context);
-    FlowTimes flow(context, links);
-    context_ = &context;
+  Result<Choice> choose(Placement placement, const Estimator& estimator) override {
+    LinkModel links(placement);
+    FlowTimes flow(placement, links);
+    placement_ = &placement;
+    estimator_ = &estimator;
     links_ = &links;
     flow_ = &flow;
-    inputs_ = std::max(context.problem().microbatch, 1);
-    if (!context.estimates()) return internal_error("no estimate");
+    inputs_ = std::max(placement.space().problem->microbatch, 1);
+    if (!estimator.estimates()) return internal_error("no estimate");
     extend(0, 0, 0);
     if (best_) return *best_;
     return internal_error("nothing better");
@@ -104,18 +105,18 @@ class TriesEverything final : public Policy {
  private:
   static constexpr std::size_t kMaxPlaces = 40, kMaxNodes = 20'000;
 
-  double change(std::int64_t cores) const { return std::round(cost::TransferModel(context_->device()).epoch_change(cores)); }
+  double change(std::int64_t cores) const { return std::round(cost::TransferModel(placement_->space().device()).epoch_change(cores)); }
 
   // What the report says of the present epoch before it looks at paths.
   double epoch_cycles(std::size_t end) {
     double slowest = 0, longest = 0;
     std::int64_t cores = 0;
     std::map<OpId, double> done;
-    for (OpId id : context_->in_epoch()) {
-      cores += context_->placed(id).model.cores();
-      const double own = std::round(links_->times.cycles(id, context_->placed(id).model, ways_in_epoch(*context_, id, end)));
+    for (OpId id : placement_->in_epoch()) {
+      cores += placement_->placed(id).model.cores();
+      const double own = std::round(links_->times.cycles(id, placement_->placed(id).model, ways_in_epoch(*placement_, id, end)));
       double start = 0;
-      for (const Operand& operand : context_->op(id).operands)
+      for (const Operand& operand : placement_->space().op(id).operands)
         if (auto from = done.find(operand.from.op); operand.from.op.valid() && from != done.end()) start = std::max(start, from->second);
       longest = std::max(longest, done[id] = start + own);
       slowest = std::max(slowest, own);
@@ -126,7 +127,7 @@ class TriesEverything final : public Policy {
 
   // Op number `next` in every way, after epochs of `before` cycles; `slowest` of the ops of the present one.
   void extend(std::size_t next, double before, double slowest) {
-    const auto& schedule = context_->schedule();
+    const auto& schedule = placement_->schedule();
     if (next == schedule.size()) {
       const double cycles = before + epoch_cycles(next);
       if (cycles < best_cycles_) estimate(cycles);
@@ -135,20 +136,20 @@ class TriesEverything final : public Policy {
     for (const bool cuts : {false, true}) {
       double closed = before, open = slowest;
       if (cuts) {
-        if (context_->in_epoch().empty()) continue;
+        if (placement_->in_epoch().empty()) continue;
         closed += epoch_cycles(next);
         open = 0;
-        context_->next_epoch();
+        placement_->next_epoch();
       }
-      for (const OpModel& model : context_->models(schedule[next])) {
+      for (const OpModel& model : placement_->space().models_of(schedule[next])) {
         const double most = std::max(open, std::round(model.cycles));
         if (closed + change(1) + inputs_ * most >= best_cycles_ || nodes_ >= kMaxNodes) continue;
         ++nodes_;
-        if (context_->place(schedule[next], model)) {
+        if (placement_->place(schedule[next], model)) {
           extend(next + 1, closed, most);
-          context_->rewind(schedule[next]);
+          placement_->rewind(schedule[next]);
           // Rewinding goes back to the epoch of the op before.
-          if (cuts) context_->next_epoch();
+          if (cuts) placement_->next_epoch();
         }
       }
       if (cuts && next > 0) restore(next);
@@ -156,22 +157,22 @@ class TriesEverything final : public Policy {
   }
   // The epoch of the op before `next` is the present one again.
   void restore(std::size_t next) {
-    const OpId last = context_->schedule()[next - 1];
-    const PlacedOp placed = context_->placed(last);
-    context_->rewind(last);
-    if (context_->epoch() != placed.epoch) context_->next_epoch();
-    ASSERT_TRUE(context_->place_at(last, placed.model, placed.place));
+    const OpId last = placement_->schedule()[next - 1];
+    const PlacedOp placed = placement_->placed(last);
+    placement_->rewind(last);
+    if (placement_->epoch() != placed.epoch) placement_->next_epoch();
+    ASSERT_TRUE(placement_->place_at(last, placed.model, placed.place));
   }
 
   void estimate(double by_models) {
-    auto choice = context_->choice();
+    auto choice = placement_->choice();
     if (!choice) return;
     if (estimate(*choice, by_models) > by_models) move(*choice, 0, by_models);
   }
 
   double estimate(const Choice& choice, double by_models) {
     ++estimated_;
-    const auto epochs = context_->estimate(choice);
+    const auto epochs = estimator_->estimate(choice);
     if (!epochs) return kNoPlan;
     const double cycles = std::accumulate(epochs->begin(), epochs->end(), 0.0);
     sound_ = sound_ && cycles >= by_models - 1;
@@ -205,7 +206,8 @@ class TriesEverything final : public Policy {
     if (next == 0) places_ = 0;
   }
 
-  PolicyContext* context_ = nullptr;
+  Placement* placement_ = nullptr;
+  const Estimator* estimator_ = nullptr;
   LinkModel* links_ = nullptr;
   FlowTimes* flow_ = nullptr;
   double inputs_ = 1, best_cycles_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The context that policies work with, and the check of what they return.
+// The placement that policies work with, and the check of what they return.
 #include <buda/balance/models/alike.hpp>
+#include <buda/balance/policy/check_choice.hpp>
 #include <buda/graph/values/value.hpp>
 #include <buda/tensor/tensor.hpp>
 
@@ -33,8 +34,8 @@ struct Space {
 };
 
 // The model with the most cores, or with the fewest.
-const OpModel& largest(const PolicyContext& c, OpId op) { return c.models(op).back(); }
-const OpModel& smallest(const PolicyContext& c, OpId op) { return c.models(op).front(); }
+const OpModel& largest(const Placement& c, OpId op) { return c.space().models_of(op).back(); }
+const OpModel& smallest(const Placement& c, OpId op) { return c.space().models_of(op).front(); }
 
 std::string first_message(const std::vector<Diagnostic>& all) { return all.empty() ? "" : all.front().message; }
 
@@ -78,10 +79,10 @@ TEST(Placer, KeepsToAnOrientation) {
   EXPECT_FALSE(turned.allows({{0, 0}, false}));
 }
 
-TEST(PolicyContext, PlacesOpsWhereTheUserWants) {
+TEST(Placement, PlacesOpsWhereTheUserWants) {
   Space s(perceptron(288, {256, 256}));
   s.space.overrides[0].place = GridCoord{2, 3};
-  PolicyContext c(s.space, 1);
+  Placement c(s.space);
   OpId a = c.schedule()[0];
   EXPECT_FALSE(c.place_at(a, smallest(c, a), {{0, 0}, false}));
   EXPECT_FALSE(c.place(a, largest(c, a))) << "it does not fit below and to the right";
@@ -95,9 +96,9 @@ TEST(PolicyContext, PlacesOpsWhereTheUserWants) {
   EXPECT_THAT(first_message(check_choice(s.space, choice)), HasSubstr("placed at [0, 1], which the options or its override do not allow"));
 }
 
-TEST(PolicyContext, PlacesAndTakesBack) {
+TEST(Placement, PlacesAndTakesBack) {
   Space s(perceptron(288, {256, 256, 256}));
-  PolicyContext c(s.space, 1);
+  Placement c(s.space);
   OpId a = c.schedule()[0], b = c.schedule()[1];
   EXPECT_THAT(c.objection(b, smallest(c, b))->message, HasSubstr("its producer is not placed yet"));
   EXPECT_EQ(c.objection(b, smallest(c, b))->code, "BL012");
@@ -144,19 +145,21 @@ void for_each_random_space(std::uint64_t seeds, const std::function<void(const C
   }
 }
 
-TEST(PolicyContext, MayStandWhereThereIsNoObjection) {
+TEST(Placement, MayStandWhereThereIsNoObjection) {
   std::size_t refused = 0, allowed = 0;
   for_each_random_space(20, [&](const ChoiceSpace& space) {
-    PolicyContext c(space, 1);
+    Placement c(space);
     for (OpId op : c.schedule()) {
       std::optional<std::size_t> first;
-      for (std::size_t i = 0; i < c.models(op).size(); ++i) {
-        const bool may_stand = c.may_stand(op, c.models(op)[i]);
-        EXPECT_EQ(may_stand, !c.objection(op, c.models(op)[i])) << c.op(op).label << ": " << c.models(op)[i].text();
+      for (std::size_t i = 0; i < c.space().models_of(op).size(); ++i) {
+        const bool may_stand = c.may_stand(op, c.space().models_of(op)[i]);
+        EXPECT_EQ(may_stand, !c.objection(op, c.space().models_of(op)[i]))
+            << c.space().op(op).label << ": " << c.space().models_of(op)[i].text();
         ++(may_stand ? allowed : refused);
         if (may_stand && !first) first = i;
       }
-      if (!first || !c.place(op, c.models(op)[*first])) ASSERT_TRUE(c.place_best(op, [](const auto&, const auto&) { return false; }).ok());
+      if (!first || !c.place(op, c.space().models_of(op)[*first]))
+        ASSERT_TRUE(c.place_best(op, [](const auto&, const auto&) { return false; }).ok());
       EXPECT_FALSE(c.may_stand(op, c.placed(op).model));
     }
   });
@@ -165,24 +168,24 @@ TEST(PolicyContext, MayStandWhereThereIsNoObjection) {
 }
 
 // What is known of an op is true of all of its kind: with kinds, the same models may stand.
-TEST(PolicyContext, OpsOfAKindMayStandAlike) {
+TEST(Placement, OpsOfAKindMayStandAlike) {
   std::size_t shared = 0;
   for_each_random_space(20, [&](const ChoiceSpace& space) {
     ChoiceSpace with_kinds = space;
     with_kinds.kinds = first_alike(*space.problem);
     for (std::size_t i = 0; i < with_kinds.kinds.size(); ++i) shared += with_kinds.kinds[i] != i ? 1 : 0;
-    PolicyContext apart(space, 1), together(with_kinds, 1);
+    Placement apart(space), together(with_kinds);
     for (OpId op : apart.schedule()) {
-      for (const OpModel& model : apart.models(op)) EXPECT_EQ(apart.may_stand(op, model), together.may_stand(op, model));
-      for (PolicyContext* c : {&apart, &together}) ASSERT_TRUE(c->place_best(op, [](const auto&, const auto&) { return false; }).ok());
+      for (const OpModel& model : space.models_of(op)) EXPECT_EQ(apart.may_stand(op, model), together.may_stand(op, model));
+      for (Placement* c : {&apart, &together}) ASSERT_TRUE(c->place_best(op, [](const auto&, const auto&) { return false; }).ok());
     }
   });
   EXPECT_GT(shared, 20u);
 }
 
-TEST(PolicyContext, PlacesOutsideTheChipOrOnOthersAreRefused) {
+TEST(Placement, PlacesOutsideTheChipOrOnOthersAreRefused) {
   Space s(perceptron(64, {64, 64, 64}));
-  PolicyContext c(s.space, 1);
+  Placement c(s.space);
   OpId a = c.schedule()[0], b = c.schedule()[1];
   EXPECT_FALSE(c.place_at(a, largest(c, a), {{8, 7}, false}));
   EXPECT_FALSE(c.place_at(a, smallest(c, a), {{0, 0}, true}));  // turning is not allowed
@@ -191,10 +194,10 @@ TEST(PolicyContext, PlacesOutsideTheChipOrOnOthersAreRefused) {
 }
 
 // A model that is worth an epoch gets one, unless it could not stand there, either.
-TEST(PolicyContext, BeginsAnEpochForWhatIsWorthIt) {
+TEST(Placement, BeginsAnEpochForWhatIsWorthIt) {
   const auto larger = [](const OpModel& a, const OpModel& b) { return a.cores() > b.cores(); };
   Space s(perceptron(288, {256, 256, 256}));
-  PolicyContext c(s.space, 1);
+  Placement c(s.space);
   const OpId a = c.schedule()[0], b = c.schedule()[1];
   ASSERT_TRUE(c.place(a, smallest(c, a)));
   EXPECT_FALSE(c.place_preferred(b, larger, larger));
@@ -207,16 +210,16 @@ TEST(PolicyContext, BeginsAnEpochForWhatIsWorthIt) {
   EXPECT_EQ(c.placed(b).model.cores(), largest(c, b).cores());
 
   s.space.overrides[b.index()].place = GridCoord{8, 7};
-  PolicyContext corner(s.space, 1);
+  Placement corner(s.space);
   ASSERT_TRUE(corner.place(a, smallest(corner, a)));
   ASSERT_TRUE(corner.place_best(b, larger, larger).ok());
   EXPECT_EQ(corner.placed(b).epoch, 0);
   EXPECT_EQ(corner.placed(b).model.cores(), 1);
 }
 
-TEST(PolicyContext, EpochBreaksAreKept) {
+TEST(Placement, EpochBreaksAreKept) {
   Space s(perceptron(32, {32, 32, 32}), "n150", {}, {"fc2"});
-  PolicyContext c(s.space, 1);
+  Placement c(s.space);
   OpId a = c.schedule()[0], b = c.schedule()[1];
   ASSERT_TRUE(c.place(a, smallest(c, a)));
   EXPECT_THAT(c.objection(b, smallest(c, b))->message, HasSubstr("it must begin an epoch"));
@@ -224,7 +227,27 @@ TEST(PolicyContext, EpochBreaksAreKept) {
   EXPECT_EQ(c.placed(b).epoch, 1);
 }
 
-TEST(PolicyContext, AForkThatIsTooWideWaitsForTheNextEpoch) {
+// A copy has what was placed before, and nothing of what either does after.
+TEST(Placement, CopiesGoTheirOwnWay) {
+  Space s(perceptron(64, {64, 64, 64}));
+  Placement one(s.space);
+  const OpId a = one.schedule()[0], b = one.schedule()[1];
+  ASSERT_TRUE(one.place(a, smallest(one, a)));
+  Placement other = one;
+  ASSERT_TRUE(one.place(b, largest(one, b)));
+  EXPECT_FALSE(other.is_placed(b));
+  EXPECT_EQ(other.placer().free_cores(), one.placer().free_cores() + largest(one, b).cores());
+  other.next_epoch();
+  ASSERT_TRUE(other.place(b, smallest(other, b)));
+  EXPECT_EQ(one.choice()->epochs(), 1);
+  EXPECT_EQ(other.choice()->epochs(), 2);
+  EXPECT_TRUE(check_choice(s.space, *one.choice()).empty());
+  EXPECT_TRUE(check_choice(s.space, *other.choice()).empty());
+  other = one;
+  EXPECT_EQ(*other.choice(), *one.choice());
+}
+
+TEST(Placement, AForkThatIsTooWideWaitsForTheNextEpoch) {
   // 20 readers of one core: each needs a pipe, and a core can feed 16 (one of them is kept for the queue to later epochs).
   DeviceGraph g;
   Shape s{1, 1, 32, 32};
@@ -232,7 +255,7 @@ TEST(PolicyContext, AForkThatIsTooWideWaitsForTheNextEpoch) {
   auto fork = g.op("fork", "exp", {x}, s);
   for (int i = 0; i < 20; ++i) g.output(cat("y", i), g.op(cat("branch", i), "exp", {fork}, s));
   Space space(g.graph);
-  PolicyContext c(space.space, 1);
+  Placement c(space.space);
   for (OpId op : c.schedule()) ASSERT_TRUE(c.place_best(op, [](const auto&, const auto&) { return false; }).ok());
   auto choice = c.choice();
   ASSERT_TRUE(choice.ok());
@@ -242,7 +265,7 @@ TEST(PolicyContext, AForkThatIsTooWideWaitsForTheNextEpoch) {
   EXPECT_EQ(direct, 15);
   EXPECT_TRUE(check_choice(space.space, *choice).empty());
   // With one more beside it, the fork is over its limit, and the objection says so.
-  PolicyContext again(space.space, 1);
+  Placement again(space.space);
   for (std::size_t i = 0; i < 16; ++i)
     ASSERT_TRUE(again.place(OpId(static_cast<std::uint32_t>(i)), smallest(again, OpId(static_cast<std::uint32_t>(i)))));
   auto d = again.objection(OpId(16), smallest(again, OpId(16)));
@@ -257,7 +280,7 @@ TEST(PolicyContext, AForkThatIsTooWideWaitsForTheNextEpoch) {
 class CheckChoice : public ::testing::Test {
  protected:
   CheckChoice() : s_(perceptron(64, {64, 64, 64})) {
-    PolicyContext c(s_.space, 1);
+    Placement c(s_.space);
     for (OpId op : c.schedule()) EXPECT_TRUE(c.place(op, largest(c, op)));
     good_ = *c.choice();
   }
@@ -265,7 +288,7 @@ class CheckChoice : public ::testing::Test {
   Choice good_;
 };
 
-TEST_F(CheckChoice, AcceptsWhatTheContextMade) { EXPECT_TRUE(check_choice(s_.space, good_).empty()); }
+TEST_F(CheckChoice, AcceptsWhatAPlacementMade) { EXPECT_TRUE(check_choice(s_.space, good_).empty()); }
 
 TEST_F(CheckChoice, FindsMissingOps) {
   good_.ops.pop_back();
@@ -301,9 +324,9 @@ TEST_F(CheckChoice, FindsTurnedGrids) {
 // A policy that makes a mistake is named, and the fault is not the user's.
 class Careless final : public Policy {
  public:
-  Result<Choice> choose(PolicyContext& context) override {
-    for (OpId op : context.schedule()) BUDA_TRY(context.place_best(op, [](const auto&, const auto&) { return false; }));
-    BUDA_ASSIGN(Choice choice, context.choice());
+  Result<Choice> choose(Placement placement, const Estimator&) override {
+    for (OpId op : placement.schedule()) BUDA_TRY(placement.place_best(op, [](const auto&, const auto&) { return false; }));
+    BUDA_ASSIGN(Choice choice, placement.choice());
     choice.ops[1].place = choice.ops[0].place;
     return choice;
   }

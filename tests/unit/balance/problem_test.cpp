@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From graphs to problems: defaults, names, and everything that can be wrong with a graph.
+#include <buda/balance/problem/names.hpp>
 #include <buda/balance/problem/problem.hpp>
 
 #include "unit/balance/fixture.hpp"

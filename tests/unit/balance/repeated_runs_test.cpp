@@ -29,8 +29,7 @@ struct Layers {
       space.models.push_back(legal_models(problem.ops[i], *problem.device, {}, nullptr));
       if (apart && i > 0) space.overrides[i].epoch_break = true;
     }
-    PolicyContext context(space, 1);
-    auto placed = BySize(false).choose(context);
+    auto placed = BySize(false).choose(Placement(space), {});
     EXPECT_TRUE(placed.ok());
     if (placed) choice = std::move(*placed);
   }
@@ -41,9 +40,9 @@ struct Layers {
 
 TEST(RepeatedRuns, AreFedAlike) {
   const Layers layers({64, 64, 64, 64, 96});
-  const PolicyContext context(layers.space, 1);
-  ASSERT_EQ(context.schedule().size(), 4u);
-  RepeatedRuns runs(context);
+  const Placement placement(layers.space);
+  ASSERT_EQ(placement.schedule().size(), 4u);
+  RepeatedRuns runs(placement);
   // The first layer reads the model's input, the last is wider, and an output.
   EXPECT_EQ(runs.starts(1, 2), (std::vector<std::size_t>{1, 2}));
   EXPECT_EQ(runs.starts(0, 1), (std::vector<std::size_t>{0}));
@@ -54,36 +53,37 @@ TEST(RepeatedRuns, AreFedAlike) {
 TEST(RepeatedRuns, KeepTheFastestEpochForAllOfThem) {
   const Layers layers({64, 64, 64, 64, 96}, true);
   ASSERT_EQ(layers.choice.epochs(), 4);
-  PolicyContext context(layers.space, 1);
-  RepeatedRuns runs(context);
+  Placement placement(layers.space);
+  RepeatedRuns runs(placement);
   Trial trial;
   trial.choice = layers.choice;
   // Layers 1 and 2 (from 0) are alike; the second of them stands better.
-  const std::size_t second = context.schedule()[2].index(), first = context.schedule()[1].index();
+  const std::size_t second = placement.schedule()[2].index(), first = placement.schedule()[1].index();
   ++trial.choice.ops[second].place.at.row;
   trial.epochs = {10, 100, 20, 10};
   EpochPool pool(layers.choice.ops.size(), 1);
-  pool.add(context, runs, trial);
-  const auto best = pool.best(context);
+  pool.add(placement, runs, trial);
+  const auto best = pool.best(placement);
   ASSERT_TRUE(best);
   EXPECT_EQ(best->ops[first].place, trial.choice.ops[second].place);
   EXPECT_EQ(best->ops[second], trial.choice.ops[second]);
   // What an estimate says of an epoch counts for those that are alike, unless it says something of them as well.
   trial.epochs = {10, 100, 200, 10};
-  pool.correct(context, runs, trial);
+  pool.correct(placement, runs, trial);
   trial.choice = *best;
   trial.epochs = {10, 30, 30, 10};
-  pool.add(context, runs, trial);
-  EXPECT_EQ(pool.best(context)->ops[first].place, trial.choice.ops[second].place);
+  pool.add(placement, runs, trial);
+  EXPECT_EQ(pool.best(placement)->ops[first].place, trial.choice.ops[second].place);
 }
 
 TEST(RepeatedRuns, AreRatedOnce) {
   // One layer, and as many alike behind each other; the first and the last have other neighbours.
   const Layers layers(std::vector<std::int64_t>(26, 64), true);
-  PolicyContext context(layers.space, 1, [](const Choice&) { return std::nullopt; });
-  LinkModel links(context);
-  RepeatedRuns runs(context);
-  Trials trials(context, links, runs, 1);
+  Placement placement(layers.space);
+  const Estimator estimator([](const Choice&) { return std::nullopt; });
+  LinkModel links(placement);
+  RepeatedRuns runs(placement);
+  Trials trials(placement, estimator, links, runs, 1);
   const std::size_t before = trials.ops_left();
   const Trial trial = trials.rated(layers.choice);
   ASSERT_EQ(trial.epochs.size(), 25u);
@@ -91,7 +91,7 @@ TEST(RepeatedRuns, AreRatedOnce) {
   EXPECT_EQ(before - trials.ops_left(), 3u + 22u / 8) << "those that stand as others count for little";
   // One that stands elsewhere is rated by itself.
   Choice other = layers.choice;
-  other.ops[context.schedule()[7].index()].place.at = {3, 3};
+  other.ops[placement.schedule()[7].index()].place.at = {3, 3};
   const std::size_t left = trials.ops_left();
   trials.rated(other);
   EXPECT_EQ(left - trials.ops_left(), 4u + 21u / 8);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The policy that spreads each epoch's work over the chip.
 #include <buda/balance/models/alike.hpp>
+#include <buda/balance/policy/check_choice.hpp>
 #include <buda/base/rng.hpp>
 #include <buda/pipes/noc/routes.hpp>
 #include <spread/epoch_pool.hpp>
@@ -37,8 +38,7 @@ struct Chosen {
       space.models.push_back(legal_models(problem.ops[i], *problem.device, {}, nullptr));
       if (std::find(breaks.begin(), breaks.end(), problem.ops[i].node_name) != breaks.end()) space.overrides[i].epoch_break = true;
     }
-    PolicyContext context(space, 1);
-    auto found = spread(context, {});
+    auto found = spread(Placement(space), Estimator(), {});
     EXPECT_TRUE(found.ok()) << (found.ok() ? "" : text_of(found.failure()));
     if (found) choice = std::move(*found);
   }
@@ -48,8 +48,7 @@ struct Chosen {
 };
 
 Choice by_size(const ChoiceSpace& space, bool largest) {
-  PolicyContext context(space, 1);
-  auto choice = BySize(largest).choose(context);
+  auto choice = BySize(largest).choose(Placement(space), {});
   EXPECT_TRUE(choice.ok());
   return choice.ok() ? *choice : Choice{};
 }
@@ -100,8 +99,8 @@ TEST(Spread, IsTheSameWithAnyThreadsAndKinds) {
   for (bool kinds : {false, true}) {
     if (kinds) c.space.kinds = first_alike(c.problem);
     for (unsigned threads : {1u, 2u, 8u}) {
-      PolicyContext context(c.space, 1, cycles_of_epochs, threads);
-      const auto found = spread(context, {});
+      c.space.threads = threads;
+      const auto found = spread(Placement(c.space), Estimator(cycles_of_epochs), {});
       ASSERT_TRUE(found.ok());
       if (!first) first = *found;
       EXPECT_EQ(*first, *found) << threads << " threads";
@@ -113,9 +112,9 @@ TEST(Spread, IsTheSameWithAnyThreadsAndKinds) {
 TEST(TightenedEpochs, UseTheCoresThatAreLeft) {
   const Chosen c(uneven());
   const Choice small = by_size(c.space, false);
-  PolicyContext context(c.space, 1);
-  LinkModel links(context);
-  PacedPlacer placer(context, PlaceGoal::first, links);
+  Placement placement(c.space);
+  LinkModel links(placement);
+  PacedPlacer placer(placement, PlaceGoal::first, links);
   const auto found = tightened(placer, small);
   ASSERT_TRUE(found.ok()) << text_of(found.failure());
   EXPECT_TRUE(check_choice(c.space, *found).empty());
@@ -127,55 +126,55 @@ TEST(TightenedEpochs, UseTheCoresThatAreLeft) {
 TEST(TightenedEpochs, MindLinks) {
   const Chosen c(uneven());
   for (PlaceGoal goal : {PlaceGoal::links, PlaceGoal::pairs}) {
-    PolicyContext context(c.space, 1);
-    LinkModel links(context);
-    PacedPlacer placer(context, goal, links);
+    Placement placement(c.space);
+    LinkModel links(placement);
+    PacedPlacer placer(placement, goal, links);
     const auto found = tightened(placer, c.choice);
     ASSERT_TRUE(found.ok()) << text_of(found.failure());
     EXPECT_TRUE(check_choice(c.space, *found).empty());
   }
 }
 
-// The context's first epoch of a choice stands, and ends before the number that is returned.
-std::size_t stand_first(PolicyContext& context, const Choice& choice) {
-  const auto bounds = bounds_of(context, choice);
-  EXPECT_TRUE(stand_as_in(context, bounds[0], bounds[1], choice));
+// The placement's first epoch of a choice stands, and ends before the number that is returned.
+std::size_t stand_first(Placement& placement, const Choice& choice) {
+  const auto bounds = bounds_of(placement, choice);
+  EXPECT_TRUE(stand_as_in(placement, bounds[0], bounds[1], choice));
   return bounds[1];
 }
 
 TEST(Pack, PlacesWhatFitsInAnyOrder) {
   const Chosen c(uneven());
-  PolicyContext context(c.space, 1);
-  LinkModel links(context);
-  PacedPlacer placer(context, PlaceGoal::first, links);
-  const std::size_t end = stand_first(context, c.choice);
+  Placement placement(c.space);
+  LinkModel links(placement);
+  PacedPlacer placer(placement, PlaceGoal::first, links);
+  const std::size_t end = stand_first(placement, c.choice);
   placer.expect_end(end);
   double slowest = 0;
-  for (OpId op : context.in_epoch()) slowest = std::max(slowest, placer.cycles(op));
+  for (OpId op : placement.in_epoch()) slowest = std::max(slowest, placer.cycles(op));
   ASSERT_TRUE(placer.pack(0, end, std::vector<double>(end, 2 * slowest)));
-  EXPECT_EQ(context.in_epoch().size(), end);
-  for (OpId op : context.in_epoch()) EXPECT_LE(placer.cycles(op), 2 * slowest);
+  EXPECT_EQ(placement.in_epoch().size(), end);
+  for (OpId op : placement.in_epoch()) EXPECT_LE(placer.cycles(op), 2 * slowest);
   // Nothing is so fast; then the epoch is empty.
   EXPECT_FALSE(placer.pack(0, end, std::vector<double>(end, 1.0)));
-  EXPECT_TRUE(context.in_epoch().empty());
+  EXPECT_TRUE(placement.in_epoch().empty());
 }
 
 // Loading a queue's tensor takes a core longer than taking it from cores beside it, and a model without queues nothing of the kind.
 TEST(QueueTimes, CountReadsAndWrites) {
   const Chosen c(perceptron(8 * 32, {64, 256, 128, 64}));
-  PolicyContext context(c.space, 1);
-  QueueTimes times(context);
-  const OpId op = context.schedule()[1];
-  for (const OpModel& model : context.models(op)) {
+  Placement placement(c.space);
+  QueueTimes times(placement);
+  const OpId op = placement.schedule()[1];
+  for (const OpModel& model : placement.space().models_of(op)) {
     EXPECT_EQ(times.cycles(op, model, {}), model.cycles);
     EXPECT_GE(times.cycles(op, model, {1, false}), model.cycles);
     EXPECT_GE(times.cycles(op, model, {1, true}), times.cycles(op, model, {0, true}));
   }
   Choice split = by_size(c.space, true);
   for (std::size_t i = 0; i < split.ops.size(); ++i) split.ops[i].epoch = i < 2 ? 0 : 1;
-  EXPECT_EQ(ways_in_choice(context, split, context.schedule()[1]).read, 0u);
-  EXPECT_TRUE(ways_in_choice(context, split, context.schedule()[1]).written);
-  EXPECT_EQ(ways_in_choice(context, split, context.schedule()[2]).read, 1u);
+  EXPECT_EQ(ways_in_choice(placement, split, placement.schedule()[1]).read, 0u);
+  EXPECT_TRUE(ways_in_choice(placement, split, placement.schedule()[1]).written);
+  EXPECT_EQ(ways_in_choice(placement, split, placement.schedule()[2]).read, 1u);
 }
 
 // A row of 12 tiles, as a mask, that is read for each row of tiles of each of 16 heads: from one buffer, one channel would move all of it.
@@ -186,21 +185,21 @@ TEST(QueueTimes, ResultsThatAreReadManyTimesAreBetterSpread) {
   const graph::Edge repeated(mask, {graph::Tm::broadcast(graph::TmDim::r, 12), graph::Tm::broadcast(graph::TmDim::z, 16)});
   g.output("y", g.op("masked", "add", {scores, repeated}, {1, 16, 384, 384}), {16, 384, 384});
   const Chosen c(g.graph);
-  PolicyContext context(c.space, 1);
-  QueueTimes times(context);
+  Placement placement(c.space);
+  QueueTimes times(placement);
   OpId spread, read_once;
-  for (OpId op : context.schedule()) (context.op(op).label == "mask" ? spread : read_once) = op;
+  for (OpId op : placement.schedule()) (placement.space().op(op).label == "mask" ? spread : read_once) = op;
   std::int64_t most = 0;
-  for (const OpModel& model : context.models(spread)) most = std::max(most, std::min<std::int64_t>(model.cores(), 6));
+  for (const OpModel& model : placement.space().models_of(spread)) most = std::max(most, std::min<std::int64_t>(model.cores(), 6));
   ASSERT_GT(most, 1);
   double on_one_core = 0;
-  for (const OpModel& model : context.models(spread)) {
+  for (const OpModel& model : placement.space().models_of(spread)) {
     const double cycles = times.read_again(spread, model);
     EXPECT_EQ(cycles > 0, model.cores() < most) << model.cores();
     if (model.cores() == 1) on_one_core = cycles;
     if (cycles > 0 && model.cores() > 1) EXPECT_LT(cycles, on_one_core);
   }
-  for (const OpModel& model : context.models(read_once)) EXPECT_EQ(times.read_again(read_once, model), 0);
+  for (const OpModel& model : placement.space().models_of(read_once)) EXPECT_EQ(times.read_again(read_once, model), 0);
 }
 
 // Two multicasts meet on as many links as the networks' own rules say, at the port of a core that sends both, and at those of all cores
@@ -255,11 +254,11 @@ TEST(ChipLinks, AreThoseThatMessagesPass) {
 // A column of cores is fed through its own links unless as many rows stand beside it.
 TEST(PairLinks, AreLeastBetweenEqualRows) {
   const Chosen c(perceptron(8 * 32, {2048, 2048, 2048}));
-  PolicyContext context(c.space, 1);
-  LinkModel model(context);
-  const OpId op = context.schedule()[1];
+  Placement placement(c.space);
+  LinkModel model(placement);
+  const OpId op = placement.schedule()[1];
   const auto with_grid = [&](OpId id, GridShape grid) {
-    const auto all = context.models(id);
+    const auto all = placement.space().models_of(id);
     const auto found = std::find_if(all.begin(), all.end(), [&](const OpModel& m) { return m.grid == grid; });
     EXPECT_NE(found, all.end());
     OpModel out = *found;
@@ -267,20 +266,20 @@ TEST(PairLinks, AreLeastBetweenEqualRows) {
     return out;
   };
   const OpModel column = with_grid(op, {8, 1});
-  const double beside = model.pairs.cycles(op, column, 0, with_grid(context.schedule()[0], {8, 1}));
+  const double beside = model.pairs.cycles(op, column, 0, with_grid(placement.schedule()[0], {8, 1}));
   EXPECT_GT(beside, 0);
-  EXPECT_GT(model.pairs.cycles(op, column, 0, with_grid(context.schedule()[0], {1, 8})), 2 * beside);
+  EXPECT_GT(model.pairs.cycles(op, column, 0, with_grid(placement.schedule()[0], {1, 8})), 2 * beside);
 }
 
 // A producer whose buffer holds one result waits until its reader has taken it.
 TEST(PairLinks, AreSlowerBehindASingleBuffer) {
   const Chosen c(perceptron(8 * 32, {2048, 2048, 2048}));
-  PolicyContext context(c.space, 1);
-  LinkModel model(context);
-  const OpId op = context.schedule()[1], before = context.schedule()[0];
+  Placement placement(c.space);
+  LinkModel model(placement);
+  const OpId op = placement.schedule()[1], before = placement.schedule()[0];
   std::size_t slower = 0;
-  for (const OpModel& reader : context.models(op))
-    for (const OpModel& producer : context.models(before)) {
+  for (const OpModel& reader : placement.space().models_of(op))
+    for (const OpModel& producer : placement.space().models_of(before)) {
       if (producer.grid != reader.grid || producer.buf_size_mb < 2) continue;
       OpModel single = producer;
       single.buf_size_mb = 1;
@@ -296,12 +295,12 @@ TEST(PairLinks, AreSlowerBehindASingleBuffer) {
 // Transfers alone never take longer than with all that buffers cost.
 TEST(PairLinks, CountTransfersAlone) {
   const Chosen c(perceptron(8 * 32, {2048, 2048, 2048}));
-  PolicyContext context(c.space, 1);
-  LinkModel buffers(context), transfers(context, PairCost::transfers);
-  const OpId op = context.schedule()[1], before = context.schedule()[0];
+  Placement placement(c.space);
+  LinkModel buffers(placement), transfers(placement, PairCost::transfers);
+  const OpId op = placement.schedule()[1], before = placement.schedule()[0];
   std::size_t lower = 0;
-  for (const OpModel& reader : context.models(op))
-    for (const OpModel& producer : context.models(before)) {
+  for (const OpModel& reader : placement.space().models_of(op))
+    for (const OpModel& producer : placement.space().models_of(before)) {
       const double all = buffers.pairs.cycles(op, reader, 0, producer), alone = transfers.pairs.cycles(op, reader, 0, producer);
       EXPECT_LE(alone, 1.01 * all) << reader.text() << " behind " << producer.text();
       lower += alone < 0.9 * all ? 1 : 0;
@@ -311,40 +310,41 @@ TEST(PairLinks, CountTransfersAlone) {
 
 TEST(PacedPlacer, KnowsTheEdgesOfAnEpoch) {
   const Chosen c(uneven());
-  PolicyContext context(c.space, 1);
-  LinkModel links(context);
-  PacedPlacer placer(context, PlaceGoal::pairs, links);
-  const std::size_t end = stand_first(context, c.choice);
+  Placement placement(c.space);
+  LinkModel links(placement);
+  PacedPlacer placer(placement, PlaceGoal::pairs, links);
+  const std::size_t end = stand_first(placement, c.choice);
   ASSERT_GT(end, 1u);
-  const std::vector<OpId> ops(context.in_epoch());
+  const std::vector<OpId> ops(placement.in_epoch());
   const std::vector<double> edges = placer.edge_cycles(ops);
-  const double first = links.pairs.cycles(ops[1], context.placed(ops[1]).model, 0, context.placed(ops[0]).model);
+  const double first = links.pairs.cycles(ops[1], placement.placed(ops[1]).model, 0, placement.placed(ops[0]).model);
   EXPECT_EQ(edges[0], first);
   EXPECT_GE(edges[1], first);
 }
 
 TEST(Hastened, GivesIdleCoresToTheLongestWay) {
   const Chosen c(perceptron(8 * 32, {64, 64, 64}));
-  PolicyContext context(c.space, 1);
+  Placement placement(c.space);
   StandingEpoch epoch;
-  for (std::size_t i = 0; i < 2; ++i) epoch.ops.push_back(context.schedule()[i]);
+  for (std::size_t i = 0; i < 2; ++i) epoch.ops.push_back(placement.schedule()[i]);
   epoch.cycles = {100, 60};
   epoch.interval = 100;
   const std::vector<std::vector<CoreCost>> choices{{{1, 100}, {2, 50}, {8, 40}}, {{1, 60}, {4, 15}}};
-  EXPECT_EQ(hastened(context, epoch, choices, 0), epoch.cycles);
-  EXPECT_EQ(hastened(context, epoch, choices, 1), (std::vector<double>{50, 60}));
-  EXPECT_EQ(hastened(context, epoch, choices, 4), (std::vector<double>{50, 15}));
-  EXPECT_EQ(hastened(context, epoch, choices, 10), (std::vector<double>{40, 15}));
+  EXPECT_EQ(hastened(placement, epoch, choices, 0), epoch.cycles);
+  EXPECT_EQ(hastened(placement, epoch, choices, 1), (std::vector<double>{50, 60}));
+  EXPECT_EQ(hastened(placement, epoch, choices, 4), (std::vector<double>{50, 15}));
+  EXPECT_EQ(hastened(placement, epoch, choices, 10), (std::vector<double>{40, 15}));
 }
 
 TEST(EpochSearch, MakesSlowEpochsFaster) {
   const Chosen c(uneven());
-  PolicyContext context(c.space, 1, [](const Choice&) { return std::nullopt; });
-  LinkModel links(context);
-  RepeatedRuns runs(context);
-  Trials trials(context, links, runs, 64);
+  Placement placement(c.space);
+  const Estimator estimator([](const Choice&) { return std::nullopt; });
+  LinkModel links(placement);
+  RepeatedRuns runs(placement);
+  Trials trials(placement, estimator, links, runs, 64);
   std::vector<PacedPlacer> placers;
-  placers.emplace_back(context, PlaceGoal::first, links);
+  placers.emplace_back(placement, PlaceGoal::first, links);
   const Trial small = trials.rated(by_size(c.space, false));
   EpochSearch search(placers, trials, runs, false);
   const Trial better = search.improved(small, 0);
@@ -368,13 +368,13 @@ TEST(LinkLoads, AreThoseOfTheReport) {
     space.overrides.resize(balanced->problem.ops.size());
     for (std::size_t i = 0; i < balanced->problem.ops.size(); ++i)
       space.models.emplace_back().models.push_back(balanced->choice.ops[i].model);
-    PolicyContext context(space, 1);
-    LinkModel model(context);
+    Placement placement(space);
+    LinkModel model(placement);
     Choice unmoved = balanced->choice;
-    ASSERT_TRUE(for_each_epoch(context, unmoved, [&](std::size_t end) {
-                  LinkLoads loads(context, model);
+    ASSERT_TRUE(for_each_epoch(placement, unmoved, [&](std::size_t end) {
+                  LinkLoads loads(placement, model);
                   loads.follow(end);
-                  const auto& epoch = balanced->report.epochs[static_cast<std::size_t>(context.epoch())];
+                  const auto& epoch = balanced->report.epochs[static_cast<std::size_t>(placement.epoch())];
                   for (const ReportPath& path : epoch.paths)
                     if (path.kind == "NoC") {
                       EXPECT_LE(loads.busiest(), 2.2 * static_cast<double>(path.cycles));
@@ -389,17 +389,17 @@ TEST(LinkLoads, AreThoseOfTheReport) {
 TEST(RelievedLinks, AreNoBusierThanBefore) {
   const Chosen c(uneven());
   const Choice large = by_size(c.space, true);
-  PolicyContext context(c.space, 1);
-  LinkModel model(context);
+  Placement placement(c.space);
+  LinkModel model(placement);
   Choice moved = large;
-  EXPECT_TRUE(for_each_epoch(context, large, [&](std::size_t end) {
-                LinkLoads before(context, model);
+  EXPECT_TRUE(for_each_epoch(placement, large, [&](std::size_t end) {
+                LinkLoads before(placement, model);
                 before.follow(end);
-                const RelievedEpoch epoch = relieved_epoch(context, model, end);
+                const RelievedEpoch epoch = relieved_epoch(placement, model, end);
                 EXPECT_LE(epoch.links, before.busiest() * (1 + 1e-9));
                 EXPECT_GE(epoch.latency, epoch.slowest);
-                ASSERT_EQ(epoch.ops.size(), context.in_epoch().size());
-                for (std::size_t i = 0; i < epoch.ops.size(); ++i) moved.ops[context.in_epoch()[i].index()] = epoch.ops[i];
+                ASSERT_EQ(epoch.ops.size(), placement.in_epoch().size());
+                for (std::size_t i = 0; i < epoch.ops.size(); ++i) moved.ops[placement.in_epoch()[i].index()] = epoch.ops[i];
               }).ok());
   EXPECT_TRUE(check_choice(c.space, moved).empty());
 }
@@ -414,13 +414,14 @@ TEST(Trials, CompareByTheEstimate) {
     return out;
   };
   for (bool small_is_best : {false, true}) {
-    PolicyContext context(c.space, 1, [&](const Choice& choice) -> std::optional<std::vector<double>> {
+    Placement placement(c.space);
+    const Estimator estimator([&](const Choice& choice) -> std::optional<std::vector<double>> {
       if (choice == c.choice) return std::nullopt;
       return std::vector<double>(static_cast<std::size_t>(choice.epochs()), (choice == small) == small_is_best ? 1 : 1e9);
     });
-    LinkModel links(context);
-    RepeatedRuns runs(context);
-    Trials trials(context, links, runs, 1);
+    LinkModel links(placement);
+    RepeatedRuns runs(placement);
+    Trials trials(placement, estimator, links, runs, 1);
     ASSERT_TRUE(trials.estimates());
     const Trial first = trials.estimated(trial_of(c.choice)), second = trials.estimated(trial_of(small)),
                 third = trials.estimated(trial_of(large));
@@ -435,57 +436,57 @@ TEST(Trials, CompareByTheEstimate) {
 TEST(EpochPool, PutsTheFastestEpochsTogether) {
   const Chosen c(uneven(), {"fc2"});
   Choice small = by_size(c.space, false), large = small;
-  PolicyContext context(c.space, 1);
-  ASSERT_EQ(bounds_of(context, small).size(), 3u);
-  const std::size_t cut = bounds_of(context, small)[1];
+  Placement placement(c.space);
+  ASSERT_EQ(bounds_of(placement, small).size(), 3u);
+  const std::size_t cut = bounds_of(placement, small)[1];
   // The first ops differ in models, the last ones in places.
   const Choice largest = by_size(c.space, true);
   for (std::size_t i = 0; i < cut; ++i) large.ops[i] = largest.ops[i];
-  ASSERT_EQ(bounds_of(context, large), bounds_of(context, small));
+  ASSERT_EQ(bounds_of(placement, large), bounds_of(placement, small));
   for (std::size_t i = cut; i < large.ops.size(); ++i) ++large.ops[i].place.at.row;
   Trial first, second;
   first.choice = small;
   first.epochs = {10, 100};
   second.choice = large;
   second.epochs = {100, 10};
-  RepeatedRuns runs(context);
+  RepeatedRuns runs(placement);
   EpochPool pool(small.ops.size(), 1);
-  EXPECT_FALSE(pool.best(context));
-  pool.add(context, runs, first);
+  EXPECT_FALSE(pool.best(placement));
+  pool.add(placement, runs, first);
   EpochPool other(small.ops.size(), 1);
-  other.add(context, runs, second);
+  other.add(placement, runs, second);
   pool.add(other);
-  const auto best = pool.best(context);
+  const auto best = pool.best(placement);
   ASSERT_TRUE(best);
   for (std::size_t i = 0; i < small.ops.size(); ++i) EXPECT_EQ(best->ops[i], i < cut ? small.ops[i] : large.ops[i]) << i;
   // What an estimate says of an epoch counts for that one only.
   first.epochs = {5, 1};
-  pool.correct(context, runs, first);
-  EXPECT_EQ(pool.best(context)->ops.back(), large.ops.back());
+  pool.correct(placement, runs, first);
+  EXPECT_EQ(pool.best(placement)->ops.back(), large.ops.back());
   // An epoch that does not stand is left out.
   Trial outside = first;
   outside.choice.ops.back().place.at = {100, 100};
   outside.epochs = {1, 1};
-  pool.add(context, runs, outside);
-  EXPECT_FALSE(pool.best(context));
+  pool.add(placement, runs, outside);
+  EXPECT_FALSE(pool.best(placement));
 }
 
-// A search that does not end: every context of the policy takes from one budget.
-TEST(PolicyContext, PlacingEndsWithTheBudget) {
+// A search that does not end: every placement of the policy takes from one budget.
+TEST(Placement, PlacingEndsWithTheBudget) {
   Chosen c(uneven());
   c.space.placement_budget = 5;
-  PolicyContext context(c.space, 1);
-  PolicyContext second = context.another();
-  const OpId first = context.schedule().front();
-  const OpModel& model = context.models(first).front();
-  const auto place_and_take_back = [&](PolicyContext& in) {
+  Placement placement(c.space);
+  Placement second = placement;
+  const OpId first = placement.schedule().front();
+  const OpModel& model = placement.space().models_of(first).front();
+  const auto place_and_take_back = [&](Placement& in) {
     if (in.place(first, model)) in.rewind(first);
   };
-  for (int i = 0; i < 3; ++i) place_and_take_back(context);
+  for (int i = 0; i < 3; ++i) place_and_take_back(placement);
   EXPECT_EQ(second.placements_left(), 2);
   for (int i = 0; i < 2; ++i) place_and_take_back(second);
   try {
-    place_and_take_back(context);
+    place_and_take_back(placement);
     FAIL() << "placed once more";
   } catch (const std::runtime_error& error) {
     EXPECT_STREQ(error.what(), "it placed ops 5 times, which is its budget at effort 1; placements_left() tells what remains");
@@ -493,14 +494,15 @@ TEST(PolicyContext, PlacingEndsWithTheBudget) {
 }
 
 // No estimate of a policy is below the bound that it sees, which counts more than that of the report: each change of epochs as a whole.
-TEST(PolicyContext, HasABoundOfEstimates) {
+TEST(Placement, HasABoundOfEstimates) {
   struct Asks final : Policy {
-    Result<Choice> choose(PolicyContext& context) override {
-      bound = context.bound();
-      for (OpId op : context.schedule()) BUDA_TRY(context.place_best(op, [](const auto& a, const auto& b) { return a.cycles < b.cycles; }));
-      BUDA_ASSIGN(Choice choice, context.choice());
-      if (!context.estimates()) return choice;
-      if (const auto cycles = context.estimate(choice)) estimate = std::accumulate(cycles->begin(), cycles->end(), 0.0);
+    Result<Choice> choose(Placement placement, const Estimator& estimator) override {
+      bound = estimator.bound();
+      for (OpId op : placement.schedule())
+        BUDA_TRY(placement.place_best(op, [](const auto& a, const auto& b) { return a.cycles < b.cycles; }));
+      BUDA_ASSIGN(Choice choice, placement.choice());
+      if (!estimator.estimates()) return choice;
+      if (const auto cycles = estimator.estimate(choice)) estimate = std::accumulate(cycles->begin(), cycles->end(), 0.0);
       return choice;
     }
     std::optional<double> bound;
@@ -517,10 +519,11 @@ TEST(PolicyContext, HasABoundOfEstimates) {
 
 TEST(Trials, RateByOpsLinksAndDram) {
   const Chosen c(uneven());
-  PolicyContext context(c.space, 1, [](const Choice&) { return std::nullopt; });
-  LinkModel links(context);
-  RepeatedRuns runs(context);
-  Trials trials(context, links, runs, 1);
+  Placement placement(c.space);
+  const Estimator estimator([](const Choice&) { return std::nullopt; });
+  LinkModel links(placement);
+  RepeatedRuns runs(placement);
+  Trials trials(placement, estimator, links, runs, 1);
   const std::size_t before = trials.ops_left();
   const Trial small = trials.rated(by_size(c.space, false)), large = trials.rated(by_size(c.space, true));
   EXPECT_EQ(trials.ops_left() + 2 * c.problem.ops.size(), before);
@@ -533,10 +536,10 @@ TEST(Trials, RateByOpsLinksAndDram) {
 // On one core each, both ops write all that they make to one buffer, which is most of what their epochs move.
 TEST(EvenChannels, GiveLargeResultsSeveralBuffers) {
   const Chosen c(perceptron(1024, {64, 1024, 1024}), {"fc2"});
-  PolicyContext context(c.space, 1);
-  LinkModel links(context);
+  Placement placement(c.space);
+  LinkModel links(placement);
   const Choice small = by_size(c.space, false);
-  const auto even = with_even_channels(context, links, small, EvenRules{});
+  const auto even = with_even_channels(placement, links, small, EvenRules{});
   ASSERT_TRUE(even.has_value());
   EXPECT_TRUE(check_choice(c.space, *even).empty());
   for (std::size_t i = 0; i < small.ops.size(); ++i) {
@@ -544,28 +547,28 @@ TEST(EvenChannels, GiveLargeResultsSeveralBuffers) {
     EXPECT_LE(even->ops[i].model.cycles, small.ops[i].model.cycles);
   }
   EXPECT_GT(even->ops[0].model.cores(), small.ops[0].model.cores());
-  EXPECT_FALSE(with_even_channels(context, links, *even, EvenRules{}).has_value()) << "there is nothing left to do";
+  EXPECT_FALSE(with_even_channels(placement, links, *even, EvenRules{}).has_value()) << "there is nothing left to do";
 }
 
 // Ops of other kinds stay as they are.
 TEST(EvenChannels, DivideOneKindOfOps) {
   const Chosen c(perceptron(1024, {64, 1024, 1024}), {"fc2"});
-  PolicyContext context(c.space, 1);
-  LinkModel links(context);
+  Placement placement(c.space);
+  LinkModel links(placement);
   const Choice small = by_size(c.space, false);
-  const std::set<std::size_t> kinds = uneven_kinds(context, links, small);
+  const std::set<std::size_t> kinds = uneven_kinds(placement, links, small);
   ASSERT_GE(kinds.size(), 2u);
-  const auto even = with_even_channels(context, links, small, {.kind = *kinds.begin()});
+  const auto even = with_even_channels(placement, links, small, {.kind = *kinds.begin()});
   ASSERT_TRUE(even.has_value());
   for (std::size_t i = 0; i < small.ops.size(); ++i)
-    if (context.kind(OpId(static_cast<std::uint32_t>(i))) != *kinds.begin()) EXPECT_EQ(even->ops[i].model, small.ops[i].model);
+    if (placement.space().kind_of(OpId(static_cast<std::uint32_t>(i))) != *kinds.begin()) EXPECT_EQ(even->ops[i].model, small.ops[i].model);
 }
 
 TEST(EvenChannels, LeaveSmallResultsAlone) {
   const Chosen c(perceptron(32, {64, 32, 32}), {"fc2"});
-  PolicyContext context(c.space, 1);
-  LinkModel links(context);
-  EXPECT_FALSE(with_even_channels(context, links, by_size(c.space, false), EvenRules{}).has_value());
+  Placement placement(c.space);
+  LinkModel links(placement);
+  EXPECT_FALSE(with_even_channels(placement, links, by_size(c.space, false), EvenRules{}).has_value());
 }
 
 TEST(PipelinedCycles, AreOfTheSlowestOpOfEachEpoch) {

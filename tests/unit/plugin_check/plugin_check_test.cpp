@@ -34,14 +34,14 @@ plugin::Entry<Interface> entry(const std::string& name, Made make) {
 class SomePolicy final : public balance::Policy {
  public:
   explicit SomePolicy(std::string flaw) : flaw_(std::move(flaw)) {}
-  Result<balance::Choice> choose(balance::PolicyContext& context) override {
+  Result<balance::Choice> choose(balance::Placement placement, const balance::Estimator&) override {
     static int calls = 0;
     bool largest = flaw_ == "moody" && calls++ % 2 == 1;
-    for (balance::OpId op : context.schedule())
-      BUDA_TRY(context.place_best(op, [&](const balance::OpModel& a, const balance::OpModel& b) {
+    for (balance::OpId op : placement.schedule())
+      BUDA_TRY(placement.place_best(op, [&](const balance::OpModel& a, const balance::OpModel& b) {
         return largest ? a.cores() > b.cores() : a.cores() < b.cores();
       }));
-    BUDA_ASSIGN(balance::Choice choice, context.choice());
+    BUDA_ASSIGN(balance::Choice choice, placement.choice());
     if (flaw_ == "lazy") choice.ops.pop_back();
     if (flaw_ == "one epoch")
       for (balance::PlacedOp& op : choice.ops) op.epoch = 0;

@@ -7,7 +7,7 @@
 #pragma once
 
 #include <buda/balance/bounds/relaxed_epochs.hpp>
-#include <buda/balance/policy/policy.hpp>
+#include <buda/balance/policy/choice_space.hpp>
 #include <buda/balance/queues/queues.hpp>
 
 #include <cmath>

@@ -2,7 +2,7 @@
 // Why the epochs of a choice end where they do.
 #pragma once
 
-#include <buda/balance/policy/policy.hpp>
+#include <buda/balance/policy/choice_space.hpp>
 
 #include <cstddef>
 #include <string>

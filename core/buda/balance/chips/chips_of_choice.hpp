@@ -3,7 +3,7 @@
 #pragma once
 
 #include <buda/balance/chips/chip_stages.hpp>
-#include <buda/balance/policy/policy.hpp>
+#include <buda/balance/policy/choice_space.hpp>
 
 #include <cstdint>
 #include <vector>

@@ -2,8 +2,8 @@
 // Values that pass from chip to chip between ops that run together: in one temporal epoch, so that they need no queue between them.
 #pragma once
 
+#include <buda/balance/policy/choice_space.hpp>
 #include <buda/balance/policy/epoch_span.hpp>
-#include <buda/balance/policy/policy.hpp>
 #include <buda/balance/problem/problem.hpp>
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 // (op.NAME.chip). All other ops run where what they take comes from.
 #pragma once
 
-#include <buda/balance/policy/policy.hpp>
+#include <buda/balance/policy/choice_space.hpp>
 #include <buda/balance/problem/problem.hpp>
 #include <buda/diag/result.hpp>
 #include <buda/graph/fwd.hpp>

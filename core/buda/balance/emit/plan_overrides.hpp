@@ -2,7 +2,7 @@
 // A plan as options of the balancer.
 #pragma once
 
-#include <buda/balance/policy/policy.hpp>
+#include <buda/balance/policy/choice_space.hpp>
 #include <buda/balance/problem/problem.hpp>
 #include <buda/balance/problem/schedule.hpp>
 #include <buda/diag/result.hpp>

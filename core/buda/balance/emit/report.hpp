@@ -5,7 +5,7 @@
 
 #include <buda/balance/chips/chip_stages.hpp>
 #include <buda/balance/emit/netlist_builder.hpp>
-#include <buda/balance/policy/policy.hpp>
+#include <buda/balance/policy/choice_space.hpp>
 #include <buda/schema/record.hpp>
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <buda/balance/emit/report.hpp>
-#include <buda/balance/policy/policy.hpp>
+#include <buda/balance/policy/choice_space.hpp>
 #include <buda/balance/queues/queues.hpp>
 
 namespace buda::balance {

@@ -59,6 +59,7 @@ struct ReportFigures {
   friend bool operator==(const ReportFigures&, const ReportFigures&) = default;
 };
 
+const schema::Record<ReportChip>& describe(const ReportChip*);  // report.cpp
 const schema::Record<ReportFigures>& describe(const ReportFigures*);
 const schema::Record<CoreFigures>& describe(const CoreFigures*);
 const schema::Record<EstimateFigures>& describe(const EstimateFigures*);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <buda/balance/legalize/nearest_legal.hpp>
-#include <buda/balance/policy/policy.hpp>
+#include <buda/balance/policy/choice_space.hpp>
 #include <buda/diag/result.hpp>
 
 #include <cstddef>

@@ -169,10 +169,6 @@ StreamedOperand streamed_operand(const OpSpec& spec, std::size_t input) {
   return StreamedOperand::rows_and_columns;
 }
 
-SparseBlocking sparse_blocking(const OpModel& model) {
-  return {model.stream.parts, model.grid.rows, model.block.mblock_m, model.block.ublock_rt, model.u_kt, model.bands};
-}
-
 netlist::TileShape operand_shape(const OpSpec& spec, const OpModel& model, std::size_t input) {
   if (!spec.selection || input == 1) return spec.operands[input].shape;
   return {1, model.grid.rows, input == 0 ? model.sparse.tiles : model.sparse.index_tiles};

@@ -7,7 +7,6 @@
 // alone; what neighbours add (fan-out, read lists, phases) is judged when they are known (policy.hpp).
 #pragma once
 
-#include <buda/balance/models/sparse_use.hpp>
 #include <buda/balance/models/stream.hpp>
 #include <buda/balance/place/placer.hpp>
 #include <buda/balance/problem/problem.hpp>
@@ -26,6 +25,20 @@
 #pragma GCC visibility push(default)
 
 namespace buda::balance {
+
+// What the encoding of a sparse matmul takes (sparse.hpp); all of the grid row that needs most.
+struct SparseUse {
+  std::int32_t passes = 0;       // times that the activations are sent; 0: no sparse matmul
+  std::int32_t tiles = 0;        // distinct sparse tiles
+  std::int32_t index_tiles = 0;  // of 4 KiB
+  std::int32_t tile_bits = 0, ublock_bits = 0;
+  std::int64_t products = 0;  // of sparse tiles with tile rows of activations, for one input
+  std::int64_t ublocks = 0;   // of sparse tiles with products: a strip with a row of ublocks of the result
+  std::int64_t strips = 0;    // that have products, over all parts
+  // From the first strip that any core needs for a part to the last: of fewer, cores would wait for one another.
+  std::int32_t reach = 0;
+  friend bool operator==(const SparseUse&, const SparseUse&) = default;
+};
 
 struct OpModel {
   GridShape grid{1, 1};
@@ -133,8 +146,6 @@ std::vector<Stream> streams_of(const OpSpec& spec);
 bool holds_all(const OpSpec& spec, const OpModel& model);
 // Which part of operand `input` a part of the result needs.
 StreamedOperand streamed_operand(const OpSpec& spec, std::size_t input);
-// How a sparse matmul of this model divides its selection matrix.
-SparseBlocking sparse_blocking(const OpModel& model);
 // The shape in which operand `input` leaves its producer; that of an encoded part follows from the model.
 netlist::TileShape operand_shape(const OpSpec& spec, const OpModel& model, std::size_t input);
 

@@ -186,6 +186,10 @@ std::size_t tile_start(std::int32_t row, std::int32_t column, std::int32_t colum
 
 }  // namespace
 
+SparseBlocking sparse_blocking(const OpModel& model) {
+  return {model.stream.parts, model.grid.rows, model.block.mblock_m, model.block.ublock_rt, model.u_kt, model.bands};
+}
+
 ActRanges act_ranges(const SelectionMatrix& matrix, const SparseBlocking& b) {
   ActRanges out{b.parts, {}};
   out.ranges.reserve(static_cast<std::size_t>(b.grid_rows) * static_cast<std::size_t>(b.parts));

@@ -6,7 +6,7 @@
 // the one that the part before it ended with, the activations are sent once more (`passes`).
 #pragma once
 
-#include <buda/balance/models/sparse_use.hpp>
+#include <buda/balance/models/op_model.hpp>
 #include <buda/balance/problem/selection.hpp>
 
 #include <cstdint>
@@ -16,6 +16,14 @@
 #include <vector>
 
 namespace buda::balance {
+
+// How a result is divided. `parts` of streaming (stream.hpp), each of grid_rows * mblock_m * ublock_rt tile rows.
+struct SparseBlocking {
+  std::int32_t parts = 1, grid_rows = 1, mblock_m = 1, ublock_rt = 1;
+  std::int32_t u_kt = 1;   // divides the tile rows of an activation matrix
+  std::int32_t bands = 1;  // of rows, into which a part is cut, each with all slices (stream.hpp)
+};
+SparseBlocking sparse_blocking(const OpModel& model);
 
 // From the first tile row of the activations that a core takes for a part to the last, counted as in SelectionMatrix; none: last < 0.
 struct ActRange {

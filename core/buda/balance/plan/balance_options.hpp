@@ -33,7 +33,7 @@ struct BalanceOptions {
   bool wide_sums = true;       // sums in Float32 where that costs nothing (sums/wider_sums.hpp)
   bool dynamic_queues = true;  // Problem::dynamic_queues
   SelfCut self_cut = SelfCut::none;
-  std::int32_t effort = 1;  // PolicyContext::effort()
+  std::int32_t effort = 1;  // ChoiceSpace::effort
   ChipOptions chips;
   std::string cluster = {};                      // links between chips (device/cluster.hpp); empty: those of the device
   std::int32_t batches = 1;                      // of the model, that every epoch processes before the next one begins

@@ -4,8 +4,10 @@
 
 #include <buda/balance/chips/chips_of_choice.hpp>
 #include <buda/balance/emit/report_bounds.hpp>
-#include <buda/balance/legalize/choice_space.hpp>
+#include <buda/balance/legalize/make_space.hpp>
 #include <buda/balance/plan/estimate.hpp>
+#include <buda/balance/policy/check_choice.hpp>
+#include <buda/balance/policy/policy.hpp>
 #include <buda/balance/problem/l1_accumulation.hpp>
 #include <buda/balance/sums/wider_sums.hpp>
 #include <buda/base/text.hpp>
@@ -24,12 +26,11 @@ namespace {
 constexpr std::size_t kMaxSearchedTwice = 128;
 
 // What the policy chooses, checked. `changes`: of the estimate.
-Result<Choice> choose(const ChoiceSpace& space, const PlanContext& plan, PolicyContext::Estimate estimate,
+Result<Choice> choose(const ChoiceSpace& space, const PlanContext& plan, Estimator::Estimate estimate,
                       EpochChanges changes = EpochChanges::waited_for) {
   const std::string& name = plan.policy_name;
-  PolicyContext context(space, plan.host.seed, std::move(estimate), plan.host.threads,
-                        [&] { return lower_bound_of(space, plan.settings.queues, changes); });
-  auto chosen = plan.policy.choose(context);
+  const Estimator estimator(std::move(estimate), [&] { return lower_bound_of(space, plan.settings.queues, changes); });
+  auto chosen = plan.policy.choose(Placement(space), estimator);
   if (!chosen) {
     for (Diagnostic& d : chosen.failure().diagnostics())
       if (d.code == kIllegalChoice) d.message = cat("policy '", name, "' ", d.message);

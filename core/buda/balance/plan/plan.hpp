@@ -4,7 +4,7 @@
 
 #include <buda/balance/emit/netlist_builder.hpp>
 #include <buda/balance/emit/report.hpp>
-#include <buda/balance/policy/policy.hpp>
+#include <buda/balance/policy/choice_space.hpp>
 #include <buda/balance/problem/problem.hpp>
 
 namespace buda::balance {

@@ -2,7 +2,7 @@
 // Ops beside each other: what the edges of a placed op cost, and whether its core has enough for them.
 #pragma once
 
-#include <buda/balance/policy/policy.hpp>
+#include <buda/balance/policy/choice_space.hpp>
 
 #include <array>
 #include <cstdint>

@@ -4,20 +4,20 @@
 
 namespace buda::balance {
 
-void begin_again(PolicyContext& context, std::size_t begin) {
-  if (context.is_placed(context.schedule()[begin])) context.rewind(context.schedule()[begin]);
-  context.next_epoch();
+void begin_again(Placement& placement, std::size_t begin) {
+  if (placement.is_placed(placement.schedule()[begin])) placement.rewind(placement.schedule()[begin]);
+  placement.next_epoch();
 }
 
 namespace {
 
 // `op_of`: by place in the schedule.
 template <class OpOf>
-bool stand(PolicyContext& context, std::size_t begin, std::size_t end, OpOf op_of) {
+bool stand(Placement& placement, std::size_t begin, std::size_t end, OpOf op_of) {
   for (std::size_t i = begin; i < end; ++i) {
     const PlacedOp& op = op_of(i);
-    if (context.place_at(context.schedule()[i], op.model, op.place)) continue;
-    if (i > begin) begin_again(context, begin);
+    if (placement.place_at(placement.schedule()[i], op.model, op.place)) continue;
+    if (i > begin) begin_again(placement, begin);
     return false;
   }
   return true;
@@ -25,16 +25,16 @@ bool stand(PolicyContext& context, std::size_t begin, std::size_t end, OpOf op_o
 
 }  // namespace
 
-bool stand_as_in(PolicyContext& context, std::size_t begin, std::size_t end, const Choice& choice) {
-  return stand(context, begin, end, [&](std::size_t i) -> const PlacedOp& { return choice.ops[context.schedule()[i].index()]; });
+bool stand_as_in(Placement& placement, std::size_t begin, std::size_t end, const Choice& choice) {
+  return stand(placement, begin, end, [&](std::size_t i) -> const PlacedOp& { return choice.ops[placement.schedule()[i].index()]; });
 }
 
-bool stand_as(PolicyContext& context, std::size_t begin, const std::vector<PlacedOp>& ops) {
-  return stand(context, begin, begin + ops.size(), [&](std::size_t i) -> const PlacedOp& { return ops[i - begin]; });
+bool stand_as(Placement& placement, std::size_t begin, const std::vector<PlacedOp>& ops) {
+  return stand(placement, begin, begin + ops.size(), [&](std::size_t i) -> const PlacedOp& { return ops[i - begin]; });
 }
 
-std::vector<std::size_t> bounds_of(const PolicyContext& context, const Choice& choice) {
-  const auto& schedule = context.schedule();
+std::vector<std::size_t> bounds_of(const Placement& placement, const Choice& choice) {
+  const auto& schedule = placement.schedule();
   std::vector<std::size_t> out;
   for (std::size_t i = 0; i < schedule.size(); ++i)
     if (i == 0 || choice.ops[schedule[i].index()].epoch != choice.ops[schedule[i - 1].index()].epoch) out.push_back(i);
@@ -42,12 +42,12 @@ std::vector<std::size_t> bounds_of(const PolicyContext& context, const Choice& c
   return out;
 }
 
-Result<void> for_each_epoch(PolicyContext& context, const Choice& choice, const std::function<void(std::size_t end)>& visit) {
-  const auto bounds = bounds_of(context, choice);
-  if (!context.schedule().empty()) context.rewind(context.schedule().front());
+Result<void> for_each_epoch(Placement& placement, const Choice& choice, const std::function<void(std::size_t end)>& visit) {
+  const auto bounds = bounds_of(placement, choice);
+  if (!placement.schedule().empty()) placement.rewind(placement.schedule().front());
   for (std::size_t e = 0; e + 1 < bounds.size(); ++e) {
-    context.next_epoch();
-    if (!stand_as_in(context, bounds[e], bounds[e + 1], choice)) return internal_error("a choice does not stand a second time");
+    placement.next_epoch();
+    if (!stand_as_in(placement, bounds[e], bounds[e + 1], choice)) return internal_error("a choice does not stand a second time");
     visit(bounds[e + 1]);
   }
   return success();

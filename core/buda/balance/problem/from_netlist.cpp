@@ -2,6 +2,7 @@
 // Queues become sources and edges; what a plan decided is taken off the ops.
 #include <buda/balance/problem/from_netlist.hpp>
 
+#include <buda/balance/problem/names.hpp>
 #include <buda/balance/problem/operand_shapes.hpp>
 #include <buda/balance/problem/split_fused.hpp>
 #include <buda/balance/problem/tile_sizes.hpp>
@@ -47,6 +48,7 @@ class ProblemReader {
     for (OpSpec& spec : problem_.ops) set_depth(spec);
     set_tile_sizes(problem_.ops, *problem_.device);
     if (!failure_.empty()) return failure_;
+    problem_.names = std::make_shared<const NameTable>(std::move(names_));
     return std::move(problem_);
   }
 
@@ -104,7 +106,7 @@ class ProblemReader {
         SourceSpec spec;
         spec.kind = parameters ? SourceKind::parameter : SourceKind::input;
         spec.label = queue.name;
-        spec.name = problem_.names.take(queue.name);
+        spec.name = names_.take(queue.name);
         spec.format = queue.format;
         spec.shape = queue.shape();
         spec.tile_dim = queue.tile_dim;
@@ -161,7 +163,7 @@ class ProblemReader {
     OpSpec spec;
     spec.op = without_plan(op);
     spec.node_name = spec.label = op.name;
-    spec.op.name = problem_.names.take(op.name);
+    spec.op.name = names_.take(op.name);
     spec.out = op.shape();
     if (body != nullptr) {
       netlist::FusedOp schedules = *body;
@@ -264,7 +266,7 @@ class ProblemReader {
       const auto writer = origins_.find(queue.input);
       if (read.contains(queue.name) || writer == origins_.end() || !writer->second.op.valid()) continue;
       problem_.ops[writer->second.op.index()].outputs += 1;
-      problem_.sinks.push_back({{}, writer->second.op, problem_.names.take(queue.name), {}});
+      problem_.sinks.push_back({{}, writer->second.op, names_.take(queue.name), {}});
     }
   }
 
@@ -288,6 +290,7 @@ class ProblemReader {
   std::map<std::string, Origin> origins_;  // of queues that the host fills, and of ops
   std::map<OpId, const Graph*> written_in_;
   Problem problem_;
+  NameTable names_;
   Failure failure_;
 };
 

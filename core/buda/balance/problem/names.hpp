@@ -7,8 +7,6 @@
 #include <string>
 #include <string_view>
 
-#pragma GCC visibility push(default)
-
 namespace buda::balance {
 
 // Netlist names have letters, digits, '_' and '.', begin with a letter or '_', and are none of the words that a netlist reader takes for
@@ -47,4 +45,3 @@ std::string netlist_name(std::string_view node_name);
 
 }  // namespace buda::balance
 
-#pragma GCC visibility pop

@@ -3,6 +3,7 @@
 #include <buda/balance/problem/problem.hpp>
 
 #include <buda/balance/problem/fused.hpp>
+#include <buda/balance/problem/names.hpp>
 #include <buda/balance/problem/node_error.hpp>
 #include <buda/balance/problem/op_attributes.hpp>
 #include <buda/balance/problem/operand_shapes.hpp>
@@ -43,10 +44,14 @@ using netlist::TileShape;
 // Everything make_problem looks up while it goes through the graph.
 class ProblemBuilder {
  public:
-  ProblemBuilder(const Graph& graph, const device::DeviceDescriptor& device, Problem& problem)
-      : graph_(graph), device_(device), problem_(problem) {}
+  ProblemBuilder(const Graph& graph, const device::DeviceDescriptor& device, std::int32_t batches) : graph_(graph), device_(device) {
+    problem_.name = graph.name;
+    problem_.device = &device;
+    problem_.batches = batches;
+    problem_.trains = has_phases(graph);
+  }
 
-  Result<void> run(const std::vector<NodeId>& order) {
+  Result<Problem> run(const std::vector<NodeId>& order) {
     find_w(order);
     if (!failure_.empty()) return failure_;
     for (NodeId id : graph_.inputs()) add_source(graph_.node(id), SourceKind::input);
@@ -66,7 +71,8 @@ class ProblemBuilder {
     for (OpSpec& spec : problem_.ops) set_depth(spec);
     set_tile_sizes(problem_.ops, device_);
     if (!failure_.empty()) return failure_;
-    return success();
+    problem_.names = std::make_shared<const NameTable>(std::move(names_));
+    return std::move(problem_);
   }
 
  private:
@@ -179,7 +185,7 @@ class ProblemBuilder {
     spec.node = node.id();
     spec.kind = kind;
     spec.label = node.name();
-    spec.name = problem_.names.take(node.name());
+    spec.name = names_.take(node.name());
     if (shape) {
       spec.shape = *shape;
       spec.format = format_of(node);
@@ -196,7 +202,7 @@ class ProblemBuilder {
     spec.segment = segment;
     spec.node_name = node.name();
     spec.label = graph::label(node);
-    spec.op.name = problem_.names.take(node.name());
+    spec.op.name = names_.take(node.name());
     origins_[node.id()] = {id, SourceId{}};
     bool sound = set_type(node, spec) &&
                  (spec.op.attributes.identity ? set_sparse_operands(node, id, spec) : set_operands(node, id, spec)) &&
@@ -304,7 +310,7 @@ class ProblemBuilder {
     encoded.node = picks.id();
     encoded.kind = SourceKind::constant;
     encoded.label = spec.node_name + (part == EncodedPart::tiles ? ".sparse_tiles" : ".sparse_indices");
-    encoded.name = problem_.names.take(encoded.label);
+    encoded.name = names_.take(encoded.label);
     encoded.format = format;
     encoded.encoded = part;
     encoded.users.push_back({id, spec.operands.size()});
@@ -501,8 +507,7 @@ class ProblemBuilder {
       return;
     }
     problem_.ops[found->second.op.index()].outputs += 1;
-    problem_.sinks.push_back(
-        {node.id(), found->second.op, problem_.names.take(problem_.names.taken(node.name()) ? node.name() + ".output" : node.name())});
+    problem_.sinks.push_back({node.id(), found->second.op, names_.take(names_.taken(node.name()) ? node.name() + ".output" : node.name())});
   }
 
   Result<void> close_loops() {
@@ -568,7 +573,8 @@ class ProblemBuilder {
 
   const Graph& graph_;
   const device::DeviceDescriptor& device_;
-  Problem& problem_;
+  Problem problem_;
+  NameTable names_;
   std::map<NodeId, Origin> origins_;
   Failure failure_, too_large_;  // the latter: shapes that no netlist can express
 };
@@ -582,12 +588,7 @@ Result<Problem> make_problem(const Graph& graph, const std::vector<NodeId>& orde
     d.hint = "the optimizer lowers a model's ops to device ops: optimizer GRAPH -o - | balancer - …";
     return d;
   }
-  Problem problem;
-  problem.name = graph.name;
-  problem.device = &device;
-  problem.batches = batches;
-  problem.trains = has_phases(graph);
-  BUDA_TRY(ProblemBuilder(graph, device, problem).run(order));
+  BUDA_ASSIGN(Problem problem, ProblemBuilder(graph, device, batches).run(order));
   BUDA_TRY(set_phases(graph, problem));
   return problem;
 }

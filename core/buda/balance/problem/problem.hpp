@@ -3,7 +3,6 @@
 // are blocked and where they stand.
 #pragma once
 
-#include <buda/balance/problem/names.hpp>
 #include <buda/balance/resources/edge.hpp>
 #include <buda/base/strong_id.hpp>
 #include <buda/device/descriptor.hpp>
@@ -21,6 +20,8 @@
 #pragma GCC visibility push(default)
 
 namespace buda::balance {
+
+class NameTable;
 
 struct SelectionMatrix;
 
@@ -136,9 +137,9 @@ struct Problem {
   bool trains = false;
   bool dynamic_queues = true;  // those between epochs have memory only from the epoch that writes them to the last that reads them
   std::vector<OpSpec> ops;
-  std::vector<SourceSpec> sources;  // inputs, then parameters, then constants
-  std::vector<SinkSpec> sinks;      // in the model's order
-  NameTable names;                  // what is taken already
+  std::vector<SourceSpec> sources;         // inputs, then parameters, then constants
+  std::vector<SinkSpec> sinks;             // in the model's order
+  std::shared_ptr<const NameTable> names;  // what is taken already (names.hpp)
 
   const OpSpec& op(OpId id) const { return ops[id.index()]; }
   const SourceSpec& source(SourceId id) const { return sources[id.index()]; }

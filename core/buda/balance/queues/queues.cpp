@@ -7,6 +7,7 @@
 #include <buda/balance/models/encoded_selection.hpp>
 #include <buda/balance/models/sparse.hpp>
 #include <buda/balance/policy/neighbours.hpp>
+#include <buda/balance/problem/names.hpp>
 #include <buda/balance/problem/phases.hpp>
 #include <buda/balance/queues/dram.hpp>
 #include <buda/balance/queues/host_memory.hpp>
@@ -38,7 +39,7 @@ constexpr std::int32_t kStateEntries = 2;
 class QueuePlanner {
  public:
   QueuePlanner(const Problem& problem, const Choice& choice, const QueueOptions& options, const DirectEpochs& direct)
-      : problem_(problem), choice_(choice), options_(options), direct_(direct), names_(problem.names) {
+      : problem_(problem), choice_(choice), options_(options), direct_(direct), names_(*problem.names) {
     for (std::size_t i = 0; i < problem.ops.size(); ++i) {
       blocked_.push_back(with_model(problem.ops[i], choice.ops[i].model));
       set_.feeds.emplace_back(problem.ops[i].operands.size(), kNoQueue);

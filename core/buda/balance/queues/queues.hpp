@@ -3,8 +3,8 @@
 #pragma once
 
 #include <buda/balance/chips/crossings.hpp>
+#include <buda/balance/policy/choice_space.hpp>
 #include <buda/balance/policy/epoch_span.hpp>
-#include <buda/balance/policy/policy.hpp>
 #include <buda/balance/problem/problem.hpp>
 #include <buda/balance/queues/dram_algorithm.hpp>
 #include <buda/diag/result.hpp>

@@ -2,7 +2,8 @@
 // Rounds of trials, in each of which every epoch tries some of its ops.
 #include <buda/balance/sums/wider_sums.hpp>
 
-#include <buda/balance/legalize/choice_space.hpp>
+#include <buda/balance/legalize/make_space.hpp>
+#include <buda/balance/policy/check_choice.hpp>
 #include <buda/balance/problem/l1_accumulation.hpp>
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>

@@ -4,12 +4,12 @@
 // A destination register of 32 bits has room for half as many tiles, so that an op has smaller blocks and takes longer; what it saves is
 // the rounding of every step of 16 terms. Which ops have the time is known only when all of them are placed. Then those of which the graph
 // says that they round their sums (sum_roundings.hpp) get wider ones, in the places that they have, as far as their epochs stay as fast:
-// all of an epoch together if that works, else the half that rounds more, and so on. Ops that set the pace of an epoch are tried one by one,
-// as far as the whole bears it. What is left is chosen and placed anew with wide sums, which takes as long as the first time, and stays if
-// the whole is hardly slower.
+// all of an epoch together if that works, else the half that rounds more, and so on. Ops that set the pace of an epoch are tried one by
+// one, as far as the whole bears it. What is left is chosen and placed anew with wide sums, which takes as long as the first time, and
+// stays if the whole is hardly slower.
 #pragma once
 
-#include <buda/balance/policy/policy.hpp>
+#include <buda/balance/policy/choice_space.hpp>
 
 #include <functional>
 #include <memory>

@@ -29,25 +29,26 @@ struct Moved {
 using UnevenResults = std::vector<std::vector<Moved>>;
 
 // Several buffers lie in different channels, until there are more of them than channels.
-bool is_even(const PolicyContext& context, const Moved& moved, std::int64_t buffers) {
-  const auto channels = static_cast<std::int64_t>(std::max<std::size_t>(context.device().dram.channels.size(), 1));
+bool is_even(const Placement& placement, const Moved& moved, std::int64_t buffers) {
+  const auto channels = static_cast<std::int64_t>(std::max<std::size_t>(placement.space().device().dram.channels.size(), 1));
   const double each = moved.bytes / static_cast<double>(buffers);
   const auto in_one = static_cast<double>((buffers + channels - 1) / channels);
   return each <= moved.most_each && (in_one < 2 || in_one * each <= moved.most_channel);
 }
 
-bool is_even(const PolicyContext& context, const std::vector<Moved>& all, std::int64_t buffers) {
-  return std::all_of(all.begin(), all.end(), [&](const Moved& moved) { return is_even(context, moved, buffers); });
+bool is_even(const Placement& placement, const std::vector<Moved>& all, std::int64_t buffers) {
+  return std::all_of(all.begin(), all.end(), [&](const Moved& moved) { return is_even(placement, moved, buffers); });
 }
 
-// Cycles per input of the slowest op of the context's present epoch.
-double slowest_op(const PolicyContext& context, LinkModel& links, std::size_t end) {
+// Cycles per input of the slowest op of the placement's present epoch.
+double slowest_op(const Placement& placement, LinkModel& links, std::size_t end) {
   double out = 0;
-  for (OpId id : context.in_epoch()) out = std::max(out, links.times.cycles(id, context.placed(id).model, ways_in_epoch(context, id, end)));
+  for (OpId id : placement.in_epoch())
+    out = std::max(out, links.times.cycles(id, placement.placed(id).model, ways_in_epoch(placement, id, end)));
   return out;
 }
 
-// What the context's present epoch moves of each op's result: several ops may read it.
+// What the placement's present epoch moves of each op's result: several ops may read it.
 std::map<OpId, MovedQueue> results_moved(const std::vector<MovedQueue>& queues) {
   std::map<OpId, MovedQueue> out;
   for (const MovedQueue& queue : queues) {
@@ -58,22 +59,22 @@ std::map<OpId, MovedQueue> results_moved(const std::vector<MovedQueue>& queues) 
   return out;
 }
 
-UnevenResults uneven_results(PolicyContext& context, LinkModel& links, const Choice& choice, Unevenness which) {
+UnevenResults uneven_results(Placement& placement, LinkModel& links, const Choice& choice, Unevenness which) {
   UnevenResults out(choice.ops.size());
-  const auto channels = static_cast<double>(std::max<std::size_t>(context.device().dram.channels.size(), 1));
-  auto visited = for_each_epoch(context, choice, [&](std::size_t end) {
-    const std::vector<MovedQueue> queues = moved_queues(context, end);
+  const auto channels = static_cast<double>(std::max<std::size_t>(placement.space().device().dram.channels.size(), 1));
+  auto visited = for_each_epoch(placement, choice, [&](std::size_t end) {
+    const std::vector<MovedQueue> queues = moved_queues(placement, end);
     double all = 0;
     for (const MovedQueue& queue : queues) all += queue.bytes;
-    if (all * std::max(context.problem().microbatch, 1) < kSmallTransferBytes) return;
-    double most_each = kMaxImbalance * all / (channels * halves_of_channel(context.device())), most_channel = all / channels;
+    if (all * std::max(placement.space().problem->microbatch, 1) < kSmallTransferBytes) return;
+    double most_each = kMaxImbalance * all / (channels * halves_of_channel(placement.space().device())), most_channel = all / channels;
     if (which == Unevenness::holds_up) {
-      most_each = std::max(most_each, slowest_op(context, links, end) / std::max(channel_cycles(1, context.device()), 1e-9));
+      most_each = std::max(most_each, slowest_op(placement, links, end) / std::max(channel_cycles(1, placement.space().device()), 1e-9));
       most_channel = all;
     }
     for (const auto& [op, queue] : results_moved(queues)) {
       const Moved moved{queue.bytes, most_each, most_channel};
-      if (!is_even(context, moved, queue.buffers)) out[op.index()].push_back(moved);
+      if (!is_even(placement, moved, queue.buffers)) out[op.index()].push_back(moved);
     }
   });
   if (!visited) out.assign(out.size(), {});
@@ -81,14 +82,14 @@ UnevenResults uneven_results(PolicyContext& context, LinkModel& links, const Cho
 }
 
 // Those of even results that are not too slow for their epoch, the smallest first.
-std::vector<const OpModel*> even_models(const PolicyContext& context, LinkModel& links, OpId op, const std::vector<Moved>& moved,
+std::vector<const OpModel*> even_models(const Placement& placement, LinkModel& links, OpId op, const std::vector<Moved>& moved,
                                         double slower, std::size_t end) {
-  const QueueWays ways = ways_in_epoch(context, op, end);
-  const OpModel& present = context.placed(op).model;
-  const double most = std::max(slower * links.times.cycles(op, present, ways), slowest_op(context, links, end));
+  const QueueWays ways = ways_in_epoch(placement, op, end);
+  const OpModel& present = placement.placed(op).model;
+  const double most = std::max(slower * links.times.cycles(op, present, ways), slowest_op(placement, links, end));
   std::vector<const OpModel*> out;
-  for (const OpModel& model : context.models(op))
-    if (model.cores() <= present.cores() + context.placer().free_cores() && is_even(context, moved, model.cores()) &&
+  for (const OpModel& model : placement.space().models_of(op))
+    if (model.cores() <= present.cores() + placement.placer().free_cores() && is_even(placement, moved, model.cores()) &&
         links.times.cycles(op, model, ways) <= most)
       out.push_back(&model);
   std::stable_sort(out.begin(), out.end(), [](const OpModel* a, const OpModel* b) { return a->cores() < b->cores(); });
@@ -97,41 +98,41 @@ std::vector<const OpModel*> even_models(const PolicyContext& context, LinkModel&
 }
 
 // A free place beside the other ops of the present epoch.
-std::optional<Place> place_beside_others(const PolicyContext& context, OpId op, GridShape grid) {
-  Placer chip(context.placer().chip());
-  for (OpId other : context.in_epoch())
-    if (other != op) chip.take(Placer::rect_of(context.placed(other).model.grid, context.placed(other).place));
-  return chip.find(grid, context.place_rule(op));
+std::optional<Place> place_beside_others(const Placement& placement, OpId op, GridShape grid) {
+  Placer chip(placement.placer().chip());
+  for (OpId other : placement.in_epoch())
+    if (other != op) chip.take(Placer::rect_of(placement.placed(other).model.grid, placement.placed(other).place));
+  return chip.find(grid, placement.space().place_rule(op));
 }
 
 }  // namespace
 
-std::optional<Choice> with_even_channels(PolicyContext& context, LinkModel& links, Choice choice, const EvenRules& rules) {
-  const std::vector<std::size_t> bounds = bounds_of(context, choice);
-  const UnevenResults uneven = uneven_results(context, links, choice, rules.which);
+std::optional<Choice> with_even_channels(Placement& placement, LinkModel& links, Choice choice, const EvenRules& rules) {
+  const std::vector<std::size_t> bounds = bounds_of(placement, choice);
+  const UnevenResults uneven = uneven_results(placement, links, choice, rules.which);
   if (std::all_of(uneven.begin(), uneven.end(), [](const auto& moved) { return moved.empty(); })) return std::nullopt;
   bool changed = false;
-  if (!context.schedule().empty()) context.rewind(context.schedule().front());
+  if (!placement.schedule().empty()) placement.rewind(placement.schedule().front());
   for (std::size_t e = 0; e + 1 < bounds.size(); ++e) {
     const std::size_t begin = bounds[e], end = bounds[e + 1];
-    context.next_epoch();
-    if (!stand_as_in(context, begin, end, choice)) return std::nullopt;
-    const std::vector<OpId> ops(context.in_epoch().begin(), context.in_epoch().end());
+    placement.next_epoch();
+    if (!stand_as_in(placement, begin, end, choice)) return std::nullopt;
+    const std::vector<OpId> ops(placement.in_epoch().begin(), placement.in_epoch().end());
     for (OpId op : ops) {
       const std::vector<Moved>& moved = uneven[op.index()];
-      if (moved.empty() || (rules.kind && context.kind(op) != *rules.kind)) continue;
-      for (const OpModel* model : even_models(context, links, op, moved, rules.slower, end)) {
-        const auto place = place_beside_others(context, op, model->grid);
+      if (moved.empty() || (rules.kind && placement.space().kind_of(op) != *rules.kind)) continue;
+      for (const OpModel* model : even_models(placement, links, op, moved, rules.slower, end)) {
+        const auto place = place_beside_others(placement, op, model->grid);
         if (!place) continue;
         Choice other = choice;
         other.ops[op.index()].model = *model;
         other.ops[op.index()].place = *place;
-        begin_again(context, begin);
-        const bool stands = stand_as_in(context, begin, end, other);
+        begin_again(placement, begin);
+        const bool stands = stand_as_in(placement, begin, end, other);
         if (stands) choice = std::move(other);
         changed = changed || stands;
         if (stands) break;
-        if (!stand_as_in(context, begin, end, choice)) return std::nullopt;
+        if (!stand_as_in(placement, begin, end, choice)) return std::nullopt;
       }
     }
   }
@@ -139,11 +140,11 @@ std::optional<Choice> with_even_channels(PolicyContext& context, LinkModel& link
   return choice;
 }
 
-std::set<std::size_t> uneven_kinds(PolicyContext& context, LinkModel& links, const Choice& choice) {
+std::set<std::size_t> uneven_kinds(Placement& placement, LinkModel& links, const Choice& choice) {
   std::set<std::size_t> out;
-  const UnevenResults uneven = uneven_results(context, links, choice, Unevenness::any);
-  for (OpId op : context.schedule())
-    if (!uneven[op.index()].empty()) out.insert(context.kind(op));
+  const UnevenResults uneven = uneven_results(placement, links, choice, Unevenness::any);
+  for (OpId op : placement.schedule())
+    if (!uneven[op.index()].empty()) out.insert(placement.space().kind_of(op));
   return out;
 }
 

@@ -16,15 +16,15 @@ constexpr int kRounds = 3;
 // The ops of one epoch with places that change.
 class MovableEpoch {
  public:
-  // The ops stand in the context's present epoch, which ends before number `end` of the schedule.
-  MovableEpoch(const PolicyContext& context, LinkModel& model, std::size_t end)
-      : links_(model.links), chip_(context.placer().chip()), number_(context.schedule().size(), 0) {
+  // The ops stand in the placement's present epoch, which ends before number `end` of the schedule.
+  MovableEpoch(const Placement& placement, LinkModel& model, std::size_t end)
+      : links_(model.links), chip_(placement.placer().chip()), number_(placement.schedule().size(), 0) {
     bytes_.assign(links_.count(), 0);
-    for (OpId op : context.in_epoch()) {
+    for (OpId op : placement.in_epoch()) {
       number_[op.index()] = ops_.size();
-      const PlacedOp& placed = context.placed(op);
-      const double cycles = model.times.cycles(op, placed.model, ways_in_epoch(context, op, end));
-      ops_.push_back({op, placed, cycles, model.intakes.intake(op, placed.model, end), {}, context.place_rule(op)});
+      const PlacedOp& placed = placement.placed(op);
+      const double cycles = model.times.cycles(op, placed.model, ways_in_epoch(placement, op, end));
+      ops_.push_back({op, placed, cycles, model.intakes.intake(op, placed.model, end), {}, placement.space().place_rule(op)});
     }
     for (std::size_t i = 0; i < ops_.size(); ++i) {
       limit_ = std::max(limit_, ops_[i].cycles * links_.rate());
@@ -204,8 +204,8 @@ class MovableEpoch {
 
 }  // namespace
 
-RelievedEpoch relieved_epoch(const PolicyContext& context, LinkModel& model, std::size_t end) {
-  MovableEpoch epoch(context, model, end);
+RelievedEpoch relieved_epoch(const Placement& placement, LinkModel& model, std::size_t end) {
+  MovableEpoch epoch(placement, model, end);
   epoch.relieve();
   return {epoch.placed(), epoch.links(), epoch.slowest(), epoch.latency()};
 }

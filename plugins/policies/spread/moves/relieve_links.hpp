@@ -2,7 +2,7 @@
 // Ops of an epoch moved to where the links of the networks have less to carry.
 #pragma once
 
-#include <buda/balance/policy/policy.hpp>
+#include <buda/balance/policy/placement.hpp>
 #include "rating/link_loads.hpp"
 
 #include <vector>
@@ -17,9 +17,9 @@ struct RelievedEpoch {
   double latency = 0;  // of the longest way through the ops, each taking an input as a whole
 };
 
-// The context's present epoch, which ends before number `end` of the schedule, with other places: where its busiest link takes longer than
-// its slowest op, ops are moved or change places with others of the same grid, as long as that makes the sum of loads, each to a high
+// The placement's present epoch, which ends before number `end` of the schedule, with other places: where its busiest link takes longer
+// than its slowest op, ops are moved or change places with others of the same grid, as long as that makes the sum of loads, each to a high
 // power, smaller.
-RelievedEpoch relieved_epoch(const PolicyContext& context, LinkModel& model, std::size_t end);
+RelievedEpoch relieved_epoch(const Placement& placement, LinkModel& model, std::size_t end);
 
 }  // namespace buda::balance

@@ -27,9 +27,9 @@ constexpr std::size_t kOtherModels = 4, kOtherPlaces = 2;
 
 // Free places of an op's grid that touch the edge of the chip, or ops above or to the left, row by row: others would leave gaps. Only one
 // where the user fixed it.
-std::vector<Place> free_places(const PolicyContext& context, OpId op, GridShape grid) {
-  const Placer& placer = context.placer();
-  const PlaceRule rule = context.place_rule(op);
+std::vector<Place> free_places(const Placement& placement, OpId op, GridShape grid) {
+  const Placer& placer = placement.placer();
+  const PlaceRule rule = placement.space().place_rule(op);
   std::vector<Place> out;
   if (rule.at) {
     if (auto place = placer.find(grid, rule)) out.push_back(*place);
@@ -51,34 +51,34 @@ std::vector<Place> free_places(const PolicyContext& context, OpId op, GridShape 
 // Of ops [begin, end) of a choice.
 std::vector<double> cycles_of(PacedPlacer& placer, const Choice& choice, std::size_t begin, std::size_t end) {
   std::vector<double> out;
-  for (std::size_t i = begin; i < end; ++i) out.push_back(placer.cycles(placer.context().schedule()[i], choice));
+  for (std::size_t i = begin; i < end; ++i) out.push_back(placer.cycles(placer.placement().schedule()[i], choice));
   return out;
 }
 
 }  // namespace
 
 bool fits_within(PacedPlacer& placer, std::size_t begin, std::size_t end, std::span<const double> cycles) {
-  PolicyContext& context = placer.context();
-  const auto& schedule = context.schedule();
+  Placement& placement = placer.placement();
+  const auto& schedule = placement.schedule();
   for (std::size_t i = begin; i < end; ++i) {
     const bool stands = placer.place(i, i + 1, cycles.subspan(i - begin, 1)).ok() &&
-                        context.placed(schedule[i]).epoch == context.placed(schedule[begin]).epoch &&
+                        placement.placed(schedule[i]).epoch == placement.placed(schedule[begin]).epoch &&
                         placer.cycles(schedule[i]) <= cycles[i - begin];
     if (stands) continue;
     if (placer.goal() == PlaceGoal::pairs) return placer.pack(begin, end, cycles);
-    begin_again(context, begin);
+    begin_again(placement, begin);
     return false;
   }
   return true;
 }
 
-PacedPlacer::PacedPlacer(PolicyContext& context, PlaceGoal goal, LinkModel& links)
-    : context_(context), goal_(goal), model_(&links), end_(context.schedule().size()) {
-  if (goal != PlaceGoal::first) links_.emplace(context, *model_);
+PacedPlacer::PacedPlacer(Placement& placement, PlaceGoal goal, LinkModel& links)
+    : placement_(placement), goal_(goal), model_(&links), end_(placement.schedule().size()) {
+  if (goal != PlaceGoal::first) links_.emplace(placement, *model_);
 }
 
 Result<void> PacedPlacer::place(std::size_t begin, std::size_t end, std::span<const double> cycles) {
-  for (std::size_t i = begin; i < end; ++i) BUDA_TRY(place_op(context_.schedule()[i], cycles[i - begin]));
+  for (std::size_t i = begin; i < end; ++i) BUDA_TRY(place_op(placement_.schedule()[i], cycles[i - begin]));
   return success();
 }
 
@@ -96,8 +96,8 @@ class Pack {
   };
 
   // `first`: the op of the first block, of a run of the schedule.
-  Pack(const PolicyContext& context, LinkModel& links, std::vector<Block> blocks)
-      : context_(context), links_(links), blocks_(std::move(blocks)) {}
+  Pack(const Placement& placement, LinkModel& links, std::vector<Block> blocks)
+      : placement_(placement), links_(links), blocks_(std::move(blocks)) {}
 
   const std::vector<Block>& blocks() const { return blocks_; }
 
@@ -113,12 +113,12 @@ class Pack {
   bool find_places() {
     std::vector<std::size_t> order(blocks_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    const auto is_fixed = [&](std::size_t i) { return context_.place_rule(blocks_[i].op).at.has_value(); };
+    const auto is_fixed = [&](std::size_t i) { return placement_.space().place_rule(blocks_[i].op).at.has_value(); };
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
       if (is_fixed(a) != is_fixed(b)) return is_fixed(a);
       return blocks_[a].model->cores() > blocks_[b].model->cores();
     });
-    Placer chip(context_.placer().chip());
+    Placer chip(placement_.placer().chip());
     return std::all_of(order.begin(), order.end(), [&](std::size_t i) { return find_place(i, chip); });
   }
 
@@ -129,7 +129,7 @@ class Pack {
     for (const OpModel* m : block.models)
       if (m != block.model && suits(i, *m)) models.push_back(m);
     for (const OpModel* model : models) {
-      const auto place = chip.find(model->grid, context_.place_rule(block.op));
+      const auto place = chip.find(model->grid, placement_.space().place_rule(block.op));
       if (!place) continue;
       block.model = model;
       block.place = *place;
@@ -145,7 +145,7 @@ class Pack {
   }
 
   bool choose_with_producer(std::size_t i) {
-    for (const Operand& operand : context_.op(blocks_[i].op).operands) {
+    for (const Operand& operand : placement_.space().op(blocks_[i].op).operands) {
       Block* producer = find(operand.from.op);
       if (producer == nullptr) continue;
       const OpModel* before = producer->model;
@@ -164,7 +164,7 @@ class Pack {
 
   // Whether the edges from and to those ops that have models keep up.
   bool suits(std::size_t i, const OpModel& model) {
-    const OpSpec& spec = context_.op(blocks_[i].op);
+    const OpSpec& spec = placement_.space().op(blocks_[i].op);
     for (std::size_t k = 0; k < spec.operands.size(); ++k)
       if (const Block* producer = find(spec.operands[k].from.op); producer != nullptr && producer->model != nullptr)
         if (links_.pairs.cycles(blocks_[i].op, model, k, *producer->model) > blocks_[i].most) return false;
@@ -180,7 +180,7 @@ class Pack {
     return found == blocks_.end() ? nullptr : &*found;
   }
 
-  const PolicyContext& context_;
+  const Placement& placement_;
   LinkModel& links_;
   std::vector<Block> blocks_;
 };
@@ -188,30 +188,30 @@ class Pack {
 }  // namespace
 
 bool PacedPlacer::pack(std::size_t begin, std::size_t end, std::span<const double> cycles) {
-  begin_again(context_, begin);
+  begin_again(placement_, begin);
   std::vector<Pack::Block> blocks;
   std::int64_t cores = 0;
   for (std::size_t i = begin; i < end; ++i) {
-    const OpId op = context_.schedule()[i];
+    const OpId op = placement_.schedule()[i];
     const double most = cycles[i - begin];
     Pack::Block block{op, most, in_order(op, most), nullptr, {}};
     std::erase_if(block.models, [&](const OpModel* m) { return this->cycles(op, *m) > most; });
     if (block.models.empty()) return false;
     cores += block.models.front()->cores();
-    if (cores > context_.placer().chip().volume()) return false;
+    if (cores > placement_.placer().chip().volume()) return false;
     blocks.push_back(std::move(block));
   }
-  Pack pack(context_, *model_, std::move(blocks));
+  Pack pack(placement_, *model_, std::move(blocks));
   pack.choose_models();
   if (!pack.find_places()) return false;
   for (const Pack::Block& block : pack.blocks()) {
     // Another model of the same grid where neighbours object to the first.
-    const bool stands = context_.place_at(block.op, *block.model, block.place) ||
+    const bool stands = placement_.place_at(block.op, *block.model, block.place) ||
                         std::any_of(block.models.begin(), block.models.end(), [&](const OpModel* m) {
-                          return m->grid == block.model->grid && context_.place_at(block.op, *m, block.place);
+                          return m->grid == block.model->grid && placement_.place_at(block.op, *m, block.place);
                         });
     if (stands) continue;
-    begin_again(context_, begin);
+    begin_again(placement_, begin);
     return false;
   }
   return true;
@@ -219,11 +219,11 @@ bool PacedPlacer::pack(std::size_t begin, std::size_t end, std::span<const doubl
 
 // What keeps up comes first, with the least share of cores and DRAM; then what is fastest.
 std::vector<const OpModel*> PacedPlacer::in_order(OpId op, double most) {
-  const auto cores = static_cast<double>(context_.device().grid().volume());
-  const double bytes = std::max(most, 1.0) * cost::TransferModel(context_.device()).dram_rate();
-  const auto models = context_.models(op);
+  const auto cores = static_cast<double>(placement_.space().device().grid().volume());
+  const double bytes = std::max(most, 1.0) * cost::TransferModel(placement_.space().device()).dram_rate();
+  const auto models = placement_.space().models_of(op);
   const std::vector<QueueTimes::SourceReads>& reads = model_->times.source_reads(op);
-  const QueueWays ways = ways_in_epoch(context_, op, end_);
+  const QueueWays ways = ways_in_epoch(placement_, op, end_);
   struct Rank {
     const OpModel* model;
     double cycles, share;
@@ -252,14 +252,14 @@ std::vector<const OpModel*> PacedPlacer::in_order(OpId op, double most) {
 Result<void> PacedPlacer::place_op(OpId op, double most) {
   if (links_) {
     if (place_by_links(op, most)) return success();
-    context_.next_epoch();
+    placement_.next_epoch();
     if (place_by_links(op, most)) return success();
   }
   const std::vector<const OpModel*> order = in_order(op, most);
   std::vector<std::size_t> rank(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i) rank[static_cast<std::size_t>(order[i] - context_.models(op).data())] = i;
-  auto rank_of = [&](const OpModel& m) { return rank[static_cast<std::size_t>(&m - context_.models(op).data())]; };
-  return context_.place_best(op, [&](const OpModel& a, const OpModel& b) { return rank_of(a) < rank_of(b); });
+  for (std::size_t i = 0; i < order.size(); ++i) rank[static_cast<std::size_t>(order[i] - placement_.space().models_of(op).data())] = i;
+  auto rank_of = [&](const OpModel& m) { return rank[static_cast<std::size_t>(&m - placement_.space().models_of(op).data())]; };
+  return placement_.place_best(op, [&](const OpModel& a, const OpModel& b) { return rank_of(a) < rank_of(b); });
 }
 
 std::optional<PacedPlacer::Spot> PacedPlacer::best_spot(OpId op, double most, const std::vector<const OpModel*>& order) {
@@ -271,12 +271,13 @@ std::optional<PacedPlacer::Spot> PacedPlacer::best_spot(OpId op, double most, co
     if (best && (++seen > kMaxCompared || compared >= kComparedModels || cycles(op, *model) > most ||
                  model->cores() > kMaxCoresForLinks * first_cores))
       break;
-    const std::vector<Place> places = free_places(context_, op, model->grid);
-    if (places.empty() || !context_.may_stand(op, *model)) continue;
+    const std::vector<Place> places = free_places(placement_, op, model->grid);
+    if (places.empty() || !placement_.may_stand(op, *model)) continue;
     const Intake intake = model_->intakes.intake(op, *model, end_);
     if (!best) first_cores = model->cores();
     double least = kIdleLinks * most;
-    for (std::size_t i = 0; i < context_.op(op).operands.size(); ++i) least = std::max(least, edge_cycles(op, *model, i).value_or(0));
+    for (std::size_t i = 0; i < placement_.space().op(op).operands.size(); ++i)
+      least = std::max(least, edge_cycles(op, *model, i).value_or(0));
     const double worth = best && model->cores() > best->model->cores() ? kWorthCores * best->links : best ? best->links : 0;
     if (best && least >= worth) continue;
     ++compared;
@@ -292,19 +293,20 @@ std::optional<PacedPlacer::Spot> PacedPlacer::best_spot(OpId op, double most, co
 }
 
 std::optional<double> PacedPlacer::edge_cycles(OpId op, const OpModel& model, std::size_t input) {
-  const Operand& operand = context_.op(op).operands[input];
+  const Operand& operand = placement_.space().op(op).operands[input];
   const OpId from = operand.from.op;
-  if (!from.valid() || operand.queued || model.is_resident(input) || context_.placed(from).epoch != context_.epoch()) return std::nullopt;
-  return model_->pairs.cycles(op, model, input, context_.placed(from).model);
+  if (!from.valid() || operand.queued || model.is_resident(input) || placement_.placed(from).epoch != placement_.epoch())
+    return std::nullopt;
+  return model_->pairs.cycles(op, model, input, placement_.placed(from).model);
 }
 
 std::vector<double> PacedPlacer::edge_cycles(const std::vector<OpId>& ops) {
   std::vector<double> out(ops.size(), 0);
   for (std::size_t i = 0; i < ops.size(); ++i)
-    for (std::size_t k = 0; k < context_.op(ops[i]).operands.size(); ++k) {
-      const auto cycles = edge_cycles(ops[i], context_.placed(ops[i]).model, k);
+    for (std::size_t k = 0; k < placement_.space().op(ops[i]).operands.size(); ++k) {
+      const auto cycles = edge_cycles(ops[i], placement_.placed(ops[i]).model, k);
       if (!cycles) continue;
-      const auto producer = std::find(ops.begin(), ops.end(), context_.op(ops[i]).operands[k].from.op);
+      const auto producer = std::find(ops.begin(), ops.end(), placement_.space().op(ops[i]).operands[k].from.op);
       for (double* slowest : {&out[i], producer == ops.end() ? nullptr : &out[static_cast<std::size_t>(producer - ops.begin())]})
         if (slowest != nullptr) *slowest = std::max(*slowest, *cycles);
     }
@@ -313,11 +315,11 @@ std::vector<double> PacedPlacer::edge_cycles(const std::vector<OpId>& ops) {
 
 double PacedPlacer::edge_cycles_with(OpId op, const OpModel& model) {
   double out = 0;
-  for (std::size_t k = 0; k < context_.op(op).operands.size(); ++k) out = std::max(out, edge_cycles(op, model, k).value_or(0));
-  for (const OpUse& use : context_.op(op).users) {
-    const bool is_here = context_.is_placed(use.op) && context_.placed(use.op).epoch == context_.epoch();
-    if (!is_here || context_.op(use.op).operands[use.input].queued) continue;
-    out = std::max(out, model_->pairs.cycles(use.op, context_.placed(use.op).model, use.input, model));
+  for (std::size_t k = 0; k < placement_.space().op(op).operands.size(); ++k) out = std::max(out, edge_cycles(op, model, k).value_or(0));
+  for (const OpUse& use : placement_.space().op(op).users) {
+    const bool is_here = placement_.is_placed(use.op) && placement_.placed(use.op).epoch == placement_.epoch();
+    if (!is_here || placement_.space().op(use.op).operands[use.input].queued) continue;
+    out = std::max(out, model_->pairs.cycles(use.op, placement_.placed(use.op).model, use.input, model));
   }
   return out;
 }
@@ -325,15 +327,15 @@ double PacedPlacer::edge_cycles_with(OpId op, const OpModel& model) {
 bool PacedPlacer::place_by_links(OpId op, double most) {
   const auto best = best_spot(op, most, in_order(op, most));
   if (!best) return false;
-  if (goal_ == PlaceGoal::pairs && best->links > most && !context_.in_epoch().empty()) {
-    const OpId before = context_.in_epoch().back();
-    const auto& operands = context_.op(op).operands;
+  if (goal_ == PlaceGoal::pairs && best->links > most && !placement_.in_epoch().empty()) {
+    const OpId before = placement_.in_epoch().back();
+    const auto& operands = placement_.space().op(op).operands;
     if (std::any_of(operands.begin(), operands.end(), [&](const Operand& o) { return o.from.op == before; })) {
       place_pair(before, op, most, *best);
       return true;
     }
   }
-  return context_.place_at(op, *best->model, best->place);
+  return placement_.place_at(op, *best->model, best->place);
 }
 
 // The producer, which was placed last, stands where both together make the least of the busiest link.
@@ -343,51 +345,51 @@ void PacedPlacer::place_pair(OpId producer, OpId op, double most, const Spot& fo
     Place place;
     Spot second;
   };
-  Pair best{context_.placed(producer).model, context_.placed(producer).place, found};
-  const bool begins = context_.in_epoch().size() == 1;
+  Pair best{placement_.placed(producer).model, placement_.placed(producer).place, found};
+  const bool begins = placement_.in_epoch().size() == 1;
   auto take_back = [&] {
-    context_.rewind(producer);
-    if (begins) context_.next_epoch();
+    placement_.rewind(producer);
+    if (begins) placement_.next_epoch();
   };
   const std::vector<const OpModel*> order = in_order(op, most);
   std::size_t tried = 0;
   for (const OpModel* model : in_order(producer, most)) {
     if (tried > kOtherModels || cycles(producer, *model) > most || best.second.links <= most) break;
     take_back();
-    const std::vector<Place> places = free_places(context_, producer, model->grid);
+    const std::vector<Place> places = free_places(placement_, producer, model->grid);
     if (!places.empty()) ++tried;
     // The first and the last of them.
     for (std::size_t k = 0; k < std::min(kOtherPlaces, places.size()); ++k) {
-      if (context_.is_placed(producer)) take_back();
+      if (placement_.is_placed(producer)) take_back();
       const Place place = k == 0 ? places.front() : places.back();
-      if (!context_.place_at(producer, *model, place)) continue;
+      if (!placement_.place_at(producer, *model, place)) continue;
       const auto spot = best_spot(op, most, order);
       if (spot && spot->links < best.second.links) best = {*model, place, *spot};
     }
-    if (!context_.is_placed(producer)) context_.place_at(producer, best.first, best.place);
+    if (!placement_.is_placed(producer)) placement_.place_at(producer, best.first, best.place);
   }
   take_back();
-  context_.place_at(producer, best.first, best.place);
-  context_.place_at(op, *best.second.model, best.second.place);
+  placement_.place_at(producer, best.first, best.place);
+  placement_.place_at(op, *best.second.model, best.second.place);
 }
 
 Result<Choice> tightened(PacedPlacer& placer, const Choice& choice) {
-  PolicyContext& context = placer.context();
-  const auto bounds = bounds_of(context, choice);
-  if (!context.schedule().empty()) context.rewind(context.schedule().front());
+  Placement& placement = placer.placement();
+  const auto bounds = bounds_of(placement, choice);
+  if (!placement.schedule().empty()) placement.rewind(placement.schedule().front());
   for (std::size_t e = 0; e + 1 < bounds.size(); ++e) {
     const std::size_t begin = bounds[e], end = bounds[e + 1];
     const auto own = cycles_of(placer, choice, begin, end);
     const double interval = *std::max_element(own.begin(), own.end());
     auto at = [&](double part) { return std::vector<double>(end - begin, part * interval); };
-    context.next_epoch();
+    placement.next_epoch();
     placer.expect_end(end);
     const bool middle = fits_within(placer, begin, end, at(kMiddle));
-    if (middle) begin_again(context, begin);
+    if (middle) begin_again(placement, begin);
     if (fits_within(placer, begin, end, at(middle ? kShorter : kLonger))) continue;
     BUDA_TRY(placer.place(begin, end, at(middle ? kMiddle : 1)));
   }
-  return context.choice();
+  return placement.choice();
 }
 
 }  // namespace buda::balance

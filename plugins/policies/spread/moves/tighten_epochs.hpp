@@ -2,7 +2,7 @@
 // Epochs placed one after the other at a given pace: made faster with the cores that they leave idle, or otherwise than before.
 #pragma once
 
-#include <buda/balance/policy/policy.hpp>
+#include <buda/balance/policy/placement.hpp>
 #include <buda/balance/policy/replay.hpp>
 #include "rating/link_loads.hpp"
 
@@ -21,9 +21,9 @@ enum class PlaceGoal : std::uint8_t { first, links, pairs };
 // Places ops of the schedule in its order.
 class PacedPlacer {
  public:
-  PacedPlacer(PolicyContext& context, PlaceGoal goal, LinkModel& links);
+  PacedPlacer(Placement& placement, PlaceGoal goal, LinkModel& links);
 
-  PolicyContext& context() const { return context_; }
+  Placement& placement() const { return placement_; }
   PlaceGoal goal() const { return goal_; }
   // Places ops [begin, end) of the schedule, each with the model that takes at most its number of `cycles` per input (one number for each
   // op) and the least of what they share: the chip's cores, and what DRAM moves in so many cycles. Where none is so fast, with the fastest;
@@ -35,16 +35,16 @@ class PacedPlacer {
   // Where the epoch of the ops that are placed next is to end.
   void expect_end(std::size_t end) { end_ = end; }
   // Of an op of the present epoch, with the queues around it.
-  double cycles(OpId op) { return cycles(op, context_.placed(op).model); }
+  double cycles(OpId op) { return cycles(op, placement_.placed(op).model); }
   // Of an op if it stood there with a model.
-  double cycles(OpId op, const OpModel& model) { return model_->times.cycles(op, model, ways_in_epoch(context_, op, end_)); }
+  double cycles(OpId op, const OpModel& model) { return model_->times.cycles(op, model, ways_in_epoch(placement_, op, end_)); }
   // Of the slowest edge to an op of the present epoch, or from it, by their order in the schedule.
   std::vector<double> edge_cycles(const std::vector<OpId>& ops);
   // Of the slowest edge to an op of the present epoch, or from it, if it stood there with a model.
   double edge_cycles_with(OpId op, const OpModel& model);
   // Of an op of a choice.
   double cycles(OpId op, const Choice& choice) {
-    return model_->times.cycles(op, choice.ops[op.index()].model, ways_in_choice(context_, choice, op));
+    return model_->times.cycles(op, choice.ops[op.index()].model, ways_in_choice(placement_, choice, op));
   }
 
  private:
@@ -62,7 +62,7 @@ class PacedPlacer {
   bool place_by_links(OpId op, double most);
   void place_pair(OpId producer, OpId op, double most, const Spot& found);
 
-  PolicyContext& context_;
+  Placement& placement_;
   PlaceGoal goal_;
   LinkModel* model_;
   std::optional<LinkLoads> links_;
@@ -70,7 +70,7 @@ class PacedPlacer {
 };
 
 // The same epochs of the same ops, which are contiguous in the schedule, each placed for a shorter interval if its ops fit the chip then.
-// What the context holds is replaced. A failure where an op does not fit beside models that its producers got anew.
+// What the placement holds is replaced. A failure where an op does not fit beside models that its producers got anew.
 Result<Choice> tightened(PacedPlacer& placer, const Choice& choice);
 
 // Whether ops [begin, end) stand in one epoch, none slower than it may be; otherwise they are taken back.

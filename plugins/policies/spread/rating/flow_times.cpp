@@ -11,24 +11,25 @@
 namespace buda::balance {
 
 const FlowTimes::Alone& FlowTimes::alone(OpId op, const OpModel& model) {
-  const auto [known, fresh] = alone_.try_emplace({context_.kind(op), shape_of(model)});
+  const auto [known, fresh] = alone_.try_emplace({placement_.space().kind_of(op), shape_of(model)});
   Alone& out = known->second;
   if (!fresh) return out;
-  const netlist::Op blocked = with_model(context_.op(op), model);
+  const netlist::Op blocked = with_model(placement_.space().op(op), model);
   const QueueTimes::Times& queues = model_.times.times(op, model);
   out.op = pipeline_op(blocked, model.kernel_cycles, 0);
   out.written = queues.written;
-  for (std::size_t i = 0; i < queues.read.size(); ++i) out.op.inputs.push_back(queue_input(blocked, i, queues.read[i], context_.device()));
+  for (std::size_t i = 0; i < queues.read.size(); ++i)
+    out.op.inputs.push_back(queue_input(blocked, i, queues.read[i], placement_.space().device()));
   return out;
 }
 
 cost::PipelineTimes FlowTimes::times(std::size_t end) {
   std::vector<cost::PipelineOp> ops;
   std::map<OpId, std::size_t> numbers;
-  for (OpId id : context_.in_epoch()) {
-    const OpModel& model = context_.placed(id).model;
-    const OpSpec& spec = context_.op(id);
-    const QueueWays ways = ways_in_epoch(context_, id, end);
+  for (OpId id : placement_.in_epoch()) {
+    const OpModel& model = placement_.placed(id).model;
+    const OpSpec& spec = placement_.space().op(id);
+    const QueueWays ways = ways_in_epoch(placement_, id, end);
     const Alone& known = alone(id, model);
     cost::PipelineOp op = known.op;
     op.inputs.clear();
@@ -38,7 +39,7 @@ cost::PipelineTimes FlowTimes::times(std::size_t end) {
       if (model.is_resident(i)) continue;
       if (!from.valid() || (ways.read >> i & 1) != 0) {
         op.inputs.push_back(known.op.inputs[i]);
-      } else if (const auto& route = model_.intakes.route(id, model, i, context_.placed(from).model)) {
+      } else if (const auto& route = model_.intakes.route(id, model, i, placement_.placed(from).model)) {
         op.inputs.push_back(route->input);
         op.inputs.back().from = numbers.at(from);
       }

@@ -2,7 +2,7 @@
 // How fast inputs pass through the ops of an epoch, as the report counts it (buda/cost/pipeline.hpp), while ops are placed.
 #pragma once
 
-#include <buda/balance/policy/policy.hpp>
+#include <buda/balance/policy/placement.hpp>
 #include <buda/cost/pipeline.hpp>
 #include "link_loads.hpp"
 
@@ -15,9 +15,9 @@ namespace buda::balance {
 
 class FlowTimes {
  public:
-  FlowTimes(const PolicyContext& context, LinkModel& model) : context_(context), model_(model) {}
+  FlowTimes(const Placement& placement, LinkModel& model) : placement_(placement), model_(model) {}
 
-  // Of the context's present epoch, which ends before number `end` of the schedule.
+  // Of the placement's present epoch, which ends before number `end` of the schedule.
   cost::PipelineTimes times(std::size_t end);
 
  private:
@@ -28,7 +28,7 @@ class FlowTimes {
   };
   const Alone& alone(OpId op, const OpModel& model);
 
-  const PolicyContext& context_;
+  const Placement& placement_;
   LinkModel& model_;
   std::map<std::pair<std::size_t, ModelShape>, Alone> alone_;
 };

@@ -61,19 +61,19 @@ std::vector<std::map<std::int32_t, double>> shares_of(const tiling::EdgeRoutes& 
 }
 
 // Bytes of an operand that each of its destinations takes.
-double taken_bytes(const PolicyContext& context, const netlist::Op& blocked, const OpModel& model, std::size_t input) {
+double taken_bytes(const Placement& placement, const netlist::Op& blocked, const OpModel& model, std::size_t input) {
   const std::int64_t kept = blocked.inputs[input].kernel_broadcast.tiles;
   const double bytes = static_cast<double>(kept > 0 ? kept : input_order(blocked, input).tiles()) *
-                       tile_bytes(blocked.inputs[input].format, input_tile_dim(blocked, input), context.device().tile_alignment);
-  return model.is_resident(input) ? bytes / static_cast<double>(std::max(context.problem().microbatch, 1)) : bytes;
+                       tile_bytes(blocked.inputs[input].format, input_tile_dim(blocked, input), placement.space().device().tile_alignment);
+  return model.is_resident(input) ? bytes / static_cast<double>(std::max(placement.space().problem->microbatch, 1)) : bytes;
 }
 
 // An input of the model is one buffer, where the host reaches it directly, or so large that it is divided among the channels; small ones
 // are blocked as their reader takes them.
-std::int32_t channel_of(const PolicyContext& context, const Operand& operand, double bytes_read) {
+std::int32_t channel_of(const Placement& placement, const Operand& operand, double bytes_read) {
   const bool is_one = operand.from.source.valid() && !operand.constant && operand.shape.volume() > kSmallInputTiles &&
-                      bytes_read * std::max(context.problem().microbatch, 1) < static_cast<double>(kDividedFrom);
-  const auto& window = context.device().dram.host_window;
+                      bytes_read * std::max(placement.space().problem->microbatch, 1) < static_cast<double>(kDividedFrom);
+  const auto& window = placement.space().device().dram.host_window;
   return is_one && window ? window->channel : Intake::kAllChannels;
 }
 
@@ -97,20 +97,21 @@ void add_queued(MulticastAxis axis, std::int32_t channel, double bytes, Intake& 
 }
 
 // Of an operand from an op of the same epoch.
-std::optional<Intake::Route> route_from(const PolicyContext& context, OpId op, const OpModel& model, std::size_t input,
+std::optional<Intake::Route> route_from(const Placement& placement, OpId op, const OpModel& model, std::size_t input,
                                         const OpModel& producer) {
-  const OpId from = context.op(op).operands[input].from.op;
-  const netlist::Op blocked = with_model(context.op(op), model);
-  const double bytes = taken_bytes(context, blocked, model, input);
-  const auto maps = edge_maps(context.problem(), op, model, input, &producer);
+  const OpId from = placement.space().op(op).operands[input].from.op;
+  const netlist::Op blocked = with_model(placement.space().op(op), model);
+  const double bytes = taken_bytes(placement, blocked, model, input);
+  const auto maps = edge_maps(*placement.space().problem, op, model, input, &producer);
   if (!std::holds_alternative<netlist::EdgeMaps>(maps)) return std::nullopt;
-  const auto layout = tiling::layout_of(with_model(context.op(from), producer), context.problem().microbatch);
+  const auto layout = tiling::layout_of(with_model(placement.space().op(from), producer), placement.space().problem->microbatch);
   const auto routes = edge_routes(layout, std::get<netlist::EdgeMaps>(maps), blocked, input);
   if (!std::holds_alternative<tiling::EdgeRoutes>(routes)) return std::nullopt;
   const tiling::TileOrder order = input_order(blocked, input);
   const auto shares = shares_of(std::get<tiling::EdgeRoutes>(routes), order.destinations());
   Intake::Route out{{}, order.cores_per_destination() > 1 ? Intake::kNearerNoc : own_noc(order.axis, input), {}};
-  out.input = pipeline_input(blocked, input, cost_of_routes(std::get<tiling::EdgeRoutes>(routes), layout).flow, 0, context.device());
+  out.input =
+      pipeline_input(blocked, input, cost_of_routes(std::get<tiling::EdgeRoutes>(routes), layout).flow, 0, placement.space().device());
   for (std::size_t d = 0; d < shares.size(); ++d)
     for (const auto& [core, share] : shares[d])
       out.messages.push_back({core, taking_core(model.grid, order.axis, static_cast<std::int32_t>(d)), share * bytes});
@@ -119,14 +120,14 @@ std::optional<Intake::Route> route_from(const PolicyContext& context, OpId op, c
 
 }  // namespace
 
-double queue_bytes(const PolicyContext& context, const netlist::Op& blocked, const OpModel& model, std::size_t input) {
+double queue_bytes(const Placement& placement, const netlist::Op& blocked, const OpModel& model, std::size_t input) {
   // What is kept is loaded by each core for itself.
   const std::int64_t readers = model.is_resident(input) ? model.cores() : input_order(blocked, input).destinations();
-  return taken_bytes(context, blocked, model, input) * static_cast<double>(readers);
+  return taken_bytes(placement, blocked, model, input) * static_cast<double>(readers);
 }
 
-std::int64_t queue_buffers(const PolicyContext& context, OpId op, const OpModel& model, std::size_t input, const OpModel* producer) {
-  return producer != nullptr ? producer->cores() : source_layout(context.problem(), op, model, input).grid.volume();
+std::int64_t queue_buffers(const Placement& placement, OpId op, const OpModel& model, std::size_t input, const OpModel* producer) {
+  return producer != nullptr ? producer->cores() : source_layout(*placement.space().problem, op, model, input).grid.volume();
 }
 
 double channel_cycles(double bytes, const device::DeviceDescriptor& device) {
@@ -136,21 +137,26 @@ double channel_cycles(double bytes, const device::DeviceDescriptor& device) {
          cost::TransferModel(device).dram_rate();
 }
 
-EdgeKey key_of(const PolicyContext& context, OpId op, const OpModel& model, std::size_t input, const OpModel& producer) {
-  return {context.kind(op), input, context.kind(context.op(op).operands[input].from.op), true, shape_of(model), shape_of(producer)};
+EdgeKey key_of(const Placement& placement, OpId op, const OpModel& model, std::size_t input, const OpModel& producer) {
+  return {placement.space().kind_of(op),
+          input,
+          placement.space().kind_of(placement.space().op(op).operands[input].from.op),
+          true,
+          shape_of(model),
+          shape_of(producer)};
 }
 
 const std::optional<Intake::Route>& IntakeBook::route(OpId op, const OpModel& model, std::size_t input, const OpModel& producer) {
-  const auto [known, fresh] = routes_.try_emplace(key_of(context_, op, model, input, producer));
-  if (fresh) known->second = route_from(context_, op, model, input, producer);
+  const auto [known, fresh] = routes_.try_emplace(key_of(placement_, op, model, input, producer));
+  if (fresh) known->second = route_from(placement_, op, model, input, producer);
   return known->second;
 }
 
 double PairLinks::cycles(OpId op, const OpModel& model, std::size_t input, const OpModel& producer) {
-  const auto [known, fresh] = cycles_.try_emplace(key_of(context_, op, model, input, producer));
+  const auto [known, fresh] = cycles_.try_emplace(key_of(placement_, op, model, input, producer));
   if (!fresh) return known->second;
   if (const auto& route = intakes_.route(op, model, input, producer)) {
-    const Intake::Edge edge{context_.op(op).operands[input].from.op, &*route};
+    const Intake::Edge edge{placement_.space().op(op).operands[input].from.op, &*route};
     known->second = std::max(least_cycles(edge, model, producer),
                              cost_ == PairCost::buffers ? interval(edge, op, model, producer) : route->input.transfer);
   }
@@ -158,15 +164,15 @@ double PairLinks::cycles(OpId op, const OpModel& model, std::size_t input, const
 }
 
 double PairLinks::interval(const Intake::Edge& edge, OpId op, const OpModel& model, const OpModel& producer) const {
-  cost::PipelineOp ops[] = {pipeline_op(with_model(context_.op(edge.producer), producer), producer.kernel_cycles, 0),
-                            pipeline_op(with_model(context_.op(op), model), model.kernel_cycles, 0)};
+  cost::PipelineOp ops[] = {pipeline_op(with_model(placement_.space().op(edge.producer), producer), producer.kernel_cycles, 0),
+                            pipeline_op(with_model(placement_.space().op(op), model), model.kernel_cycles, 0)};
   ops[1].inputs.push_back(edge.route->input);
   ops[1].inputs.back().from = 0;
   return cost::pipeline_times(ops).interval;
 }
 
 double PairLinks::least_cycles(const Intake::Edge& edge, const OpModel& model, const OpModel& producer) const {
-  const GridShape chip = context_.placer().chip(), grid = model.grid, other = producer.grid;
+  const GridShape chip = placement_.placer().chip(), grid = model.grid, other = producer.grid;
   // The op to the right of its producer, to the left, below and above.
   const std::pair<GridCoord, GridCoord> sides[] = {
       {{0, other.cols}, {0, 0}}, {{0, 0}, {0, grid.cols}}, {{other.rows, 0}, {0, 0}}, {{0, 0}, {grid.rows, 0}}};
@@ -187,31 +193,31 @@ double PairLinks::least_cycles(const Intake::Edge& edge, const OpModel& model, c
 }
 
 Intake IntakeBook::intake(OpId op, const OpModel& model, std::size_t end) {
-  const PolicyContext& context = context_;
+  const Placement& placement = placement_;
   Intake out;
-  const OpSpec& spec = context.op(op);
+  const OpSpec& spec = placement.space().op(op);
   const netlist::Op blocked = with_model(spec, model);
   for (std::size_t i = 0; i < spec.operands.size(); ++i) {
     const tiling::TileOrder order = input_order(blocked, i);
-    const double bytes = taken_bytes(context, blocked, model, i);
+    const double bytes = taken_bytes(placement, blocked, model, i);
     if (model.is_resident(i)) {
       add_queued(MulticastAxis::core, Intake::kAllChannels, bytes, out);
       continue;
     }
     add_multicast(model, order.axis, bytes, out);
     const OpId from = spec.operands[i].from.op;
-    if (!from.valid() || context.placed(from).epoch != context.epoch() || spec.operands[i].queued) {
-      add_queued(order.axis, channel_of(context, spec.operands[i], bytes * static_cast<double>(order.destinations())), bytes, out);
-    } else if (const auto& from_op = route(op, model, i, context.placed(from).model)) {
+    if (!from.valid() || placement.placed(from).epoch != placement.epoch() || spec.operands[i].queued) {
+      add_queued(order.axis, channel_of(placement, spec.operands[i], bytes * static_cast<double>(order.destinations())), bytes, out);
+    } else if (const auto& from_op = route(op, model, i, placement.placed(from).model)) {
       out.edges.push_back({from, &*from_op});
     }
   }
   const auto is_later = [end](const OpUse& use) { return use.op.index() >= end; };
   if (spec.outputs > 0 || std::any_of(spec.users.begin(), spec.users.end(), is_later))
-    add_queued(
-        MulticastAxis::core, Intake::kWritten,
-        static_cast<double>(blocked.block.tiles()) * tile_bytes(blocked.out_format, blocked.tile_dim, context.device().tile_alignment),
-        out);
+    add_queued(MulticastAxis::core, Intake::kWritten,
+               static_cast<double>(blocked.block.tiles()) *
+                   tile_bytes(blocked.out_format, blocked.tile_dim, placement.space().device().tile_alignment),
+               out);
   return out;
 }
 
@@ -283,21 +289,21 @@ void ChipLinks::add_way(NocCoord first, NocCoord core, std::int32_t channel, std
   }
 }
 
-LinkLoads::LinkLoads(const PolicyContext& context, LinkModel& model) : context_(context), model_(model), bytes_(model.links.count(), 0) {}
+LinkLoads::LinkLoads(const Placement& placement, LinkModel& model) : placement_(placement), model_(model), bytes_(model.links.count(), 0) {}
 
 double LinkLoads::busiest_with(const Intake& intake, const OpModel& model, const Place& place) const {
   std::vector<double> bytes = bytes_;
   model_.links.add(
-      intake, model, place, [&](OpId op) -> const PlacedOp& { return context_.placed(op); }, 1, bytes);
+      intake, model, place, [&](OpId op) -> const PlacedOp& { return placement_.placed(op); }, 1, bytes);
   return *std::max_element(bytes.begin(), bytes.end()) / model_.links.rate();
 }
 
 double LinkLoads::busiest() const { return *std::max_element(bytes_.begin(), bytes_.end()) / model_.links.rate(); }
 
 void LinkLoads::follow(std::size_t end) {
-  const auto& now = context_.in_epoch();
+  const auto& now = placement_.in_epoch();
   std::size_t same = 0;
-  while (same < stood_.size() && same < now.size() && stood_[same].op == now[same] && stood_[same].placed == context_.placed(now[same]))
+  while (same < stood_.size() && same < now.size() && stood_[same].op == now[same] && stood_[same].placed == placement_.placed(now[same]))
     ++same;
   if (same < stood_.size()) {
     stood_.clear();
@@ -305,10 +311,10 @@ void LinkLoads::follow(std::size_t end) {
     same = 0;
   }
   for (std::size_t i = same; i < now.size(); ++i) {
-    const PlacedOp& op = context_.placed(now[i]);
+    const PlacedOp& op = placement_.placed(now[i]);
     model_.links.add(
         model_.intakes.intake(now[i], op.model, end), op.model, op.place,
-        [&](OpId other) -> const PlacedOp& { return context_.placed(other); }, 1, bytes_);
+        [&](OpId other) -> const PlacedOp& { return placement_.placed(other); }, 1, bytes_);
     stood_.push_back({now[i], op});
   }
 }

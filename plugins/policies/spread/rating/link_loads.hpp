@@ -4,7 +4,7 @@
 #pragma once
 
 #include <buda/balance/policy/neighbours.hpp>
-#include <buda/balance/policy/policy.hpp>
+#include <buda/balance/policy/placement.hpp>
 #include <buda/cost/pipeline.hpp>
 #include <buda/device/descriptor.hpp>
 #include "queue_times.hpp"
@@ -57,21 +57,21 @@ struct Intake {
 };
 
 // Bytes that all cores of an op read of operand `input` if it comes from a queue; of what is loaded before the epoch, an input's share.
-double queue_bytes(const PolicyContext& context, const netlist::Op& blocked, const OpModel& model, std::size_t input);
+double queue_bytes(const Placement& placement, const netlist::Op& blocked, const OpModel& model, std::size_t input);
 
 // The buffers that a queue for operand `input` of such an op has: those of the op that writes it (`producer`), or, without one, those that
 // the op itself asks for.
-std::int64_t queue_buffers(const PolicyContext& context, OpId op, const OpModel& model, std::size_t input, const OpModel* producer);
+std::int64_t queue_buffers(const Placement& placement, OpId op, const OpModel& model, std::size_t input, const OpModel* producer);
 // Cycles per input of a bank of DRAM, a half of a large channel, that moves so many bytes.
 double channel_cycles(double bytes, const device::DeviceDescriptor& device);
 
 // The edge between ops of the same epoch.
-EdgeKey key_of(const PolicyContext& context, OpId op, const OpModel& model, std::size_t input, const OpModel& producer);
+EdgeKey key_of(const Placement& placement, OpId op, const OpModel& model, std::size_t input, const OpModel& producer);
 
 // Intakes, of which the messages are worked out once.
 class IntakeBook {
  public:
-  explicit IntakeBook(const PolicyContext& context) : context_(context) {}
+  explicit IntakeBook(const Placement& placement) : placement_(placement) {}
 
   // The producers of the op must be placed; users from number `end` of the schedule on take its result from a queue. Edges without routes
   // are left out.
@@ -80,7 +80,7 @@ class IntakeBook {
   const std::optional<Intake::Route>& route(OpId op, const OpModel& model, std::size_t input, const OpModel& producer);
 
  private:
-  const PolicyContext& context_;
+  const Placement& placement_;
   std::unordered_map<EdgeKey, std::optional<Intake::Route>, EdgeKeyHash> routes_;
 };
 
@@ -158,8 +158,8 @@ enum class PairCost : std::uint8_t { buffers, transfers };
 // as many rows; a producer whose buffer holds one result waits until it is taken.
 class PairLinks {
  public:
-  PairLinks(const PolicyContext& context, const ChipLinks& links, IntakeBook& intakes, PairCost cost)
-      : context_(context), links_(links), intakes_(intakes), cost_(cost) {}
+  PairLinks(const Placement& placement, const ChipLinks& links, IntakeBook& intakes, PairCost cost)
+      : placement_(placement), links_(links), intakes_(intakes), cost_(cost) {}
 
   // Cycles per input.
   double cycles(OpId op, const OpModel& model, std::size_t input, const OpModel& producer);
@@ -168,7 +168,7 @@ class PairLinks {
   double interval(const Intake::Edge& edge, OpId op, const OpModel& model, const OpModel& producer) const;
   double least_cycles(const Intake::Edge& edge, const OpModel& model, const OpModel& producer) const;
 
-  const PolicyContext& context_;
+  const Placement& placement_;
   const ChipLinks& links_;
   IntakeBook& intakes_;
   PairCost cost_;
@@ -177,8 +177,8 @@ class PairLinks {
 
 // What placers and ratings have in common.
 struct LinkModel {
-  explicit LinkModel(const PolicyContext& context, PairCost cost = PairCost::buffers)
-      : links(context.device()), intakes(context), pairs(context, links, intakes, cost), times(context) {}
+  explicit LinkModel(const Placement& placement, PairCost cost = PairCost::buffers)
+      : links(placement.space().device()), intakes(placement), pairs(placement, links, intakes, cost), times(placement) {}
   ChipLinks links;
   IntakeBook intakes;
   PairLinks pairs;
@@ -188,7 +188,7 @@ struct LinkModel {
 // The links of the present epoch, as ops are placed and taken back.
 class LinkLoads {
  public:
-  LinkLoads(const PolicyContext& context, LinkModel& model);
+  LinkLoads(const Placement& placement, LinkModel& model);
 
   // Cycles per input of the busiest link if the op stood there as well.
   double busiest_with(const Intake& intake, const OpModel& model, const Place& place) const;
@@ -198,7 +198,7 @@ class LinkLoads {
   void follow(std::size_t end);
 
  private:
-  const PolicyContext& context_;
+  const Placement& placement_;
   LinkModel& model_;
   std::vector<double> bytes_;  // by link
   struct Stood {

@@ -2,7 +2,7 @@
 // What an epoch moves through queues of DRAM, while ops are placed.
 #pragma once
 
-#include <buda/balance/policy/policy.hpp>
+#include <buda/balance/policy/placement.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -18,9 +18,9 @@ struct MovedQueue {
   std::int64_t buffers = 1;
 };
 
-// Of the context's present epoch, which ends before number `end` of the schedule: its sources, results of earlier epochs, and its results
+// Of the placement's present epoch, which ends before number `end` of the schedule: its sources, results of earlier epochs, and its results
 // that later ones read or that are outputs.
-std::vector<MovedQueue> moved_queues(const PolicyContext& context, std::size_t end);
+std::vector<MovedQueue> moved_queues(const Placement& placement, std::size_t end);
 
 // Bytes of a tensor in DRAM, without the headers of its queue.
 double tensor_bytes(const netlist::TileShape& shape, DataFormat format, const device::DeviceDescriptor& device);

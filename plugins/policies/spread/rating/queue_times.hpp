@@ -2,7 +2,7 @@
 // How long ops take where queues bring their operands and take their results: a core moves less to and from DRAM than to and from cores.
 #pragma once
 
-#include <buda/balance/policy/policy.hpp>
+#include <buda/balance/policy/placement.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -17,18 +17,18 @@ struct QueueWays {
   bool written = false;
 };
 
-// Of an op that stands, or is about to stand, in the context's present epoch, which ends before number `end` of the schedule.
-QueueWays ways_in_epoch(const PolicyContext& context, OpId op, std::size_t end);
+// Of an op that stands, or is about to stand, in the placement's present epoch, which ends before number `end` of the schedule.
+QueueWays ways_in_epoch(const Placement& placement, OpId op, std::size_t end);
 // Of an op of a choice.
-QueueWays ways_in_choice(const PolicyContext& context, const Choice& choice, OpId op);
+QueueWays ways_in_choice(const Placement& placement, const Choice& choice, OpId op);
 
 // Cycles of ops as the report counts them, but for the paths that the ops of an epoch share. They are worked out once for each model.
 class QueueTimes {
  public:
-  explicit QueueTimes(const PolicyContext& context)
-      : context_(context), times_(context.schedule().size()), reads_(times_.size()), read_again_(times_.size()) {}
+  explicit QueueTimes(const Placement& placement)
+      : placement_(placement), times_(placement.schedule().size()), reads_(times_.size()), read_again_(times_.size()) {}
 
-  // The model is one of context.models(op), or a copy of one.
+  // The model is one of placement.space().models_of(op), or a copy of one.
   double cycles(OpId op, const OpModel& model, QueueWays ways);
 
   // What a model reads from sources for each input: all bytes, and cycles of the channel that has the largest buffer.
@@ -50,7 +50,7 @@ class QueueTimes {
   const Times& times(OpId op, const OpModel& model);
 
  private:
-  const PolicyContext& context_;
+  const Placement& placement_;
   // By kind of op and by model, where they were asked for.
   std::vector<std::vector<Times>> times_;
   std::vector<std::vector<SourceReads>> reads_;

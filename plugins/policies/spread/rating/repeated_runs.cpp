@@ -11,15 +11,15 @@ constexpr std::uint64_t kBase = 0x9e3779b97f4a7c15;
 
 }  // namespace
 
-RepeatedRuns::RepeatedRuns(const PolicyContext& context) {
-  const auto& schedule = context.schedule();
+RepeatedRuns::RepeatedRuns(const Placement& placement) {
+  const auto& schedule = placement.schedule();
   std::vector<std::size_t> place(schedule.size());
   for (std::size_t i = 0; i < schedule.size(); ++i) place[schedule[i].index()] = i;
   hashes_ = {0};
   powers_ = {1};
   for (std::size_t i = 0; i < schedule.size(); ++i) {
-    const OpSpec& spec = context.op(schedule[i]);
-    Op op{context.kind(schedule[i]), {}, i};
+    const OpSpec& spec = placement.space().op(schedule[i]);
+    Op op{placement.space().kind_of(schedule[i]), {}, i};
     for (const Operand& operand : spec.operands) op.producers.push_back(operand.from.op.valid() ? place[operand.from.op.index()] : kNone);
     for (const OpUse& use : spec.users) op.last_user = std::max(op.last_user, place[use.op.index()]);
     hashes_.push_back(hashes_.back() * kBase + op.kind + 1);

@@ -2,7 +2,7 @@
 // Runs of ops that a schedule repeats, as a deep network does with its layers: what is found for one of them holds for all.
 #pragma once
 
-#include <buda/balance/policy/policy.hpp>
+#include <buda/balance/policy/placement.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -15,10 +15,10 @@ namespace buda::balance {
 
 class RepeatedRuns {
  public:
-  explicit RepeatedRuns(const PolicyContext& context);
+  explicit RepeatedRuns(const Placement& placement);
 
   // Where runs begin that are alike to ops [begin, end) of the schedule, in ascending order; `begin` is one of them. Their ops are of the
-  // same kinds (PolicyContext::kind), are fed by the same ones among them, and feed ops behind the run where those do. The first call with
+  // same kinds (Placement::kind), are fed by the same ones among them, and feed ops behind the run where those do. The first call with
   // a length takes O(ops).
   const std::vector<std::size_t>& starts(std::size_t begin, std::size_t end);
 

@@ -18,11 +18,11 @@ struct Candidate {
 };
 
 // Implementations than which none is both smaller and faster, for a window of ops; models() begins with the smallest.
-std::vector<Candidate> candidates(const balance::PolicyContext& context, std::span<const balance::OpId> window) {
+std::vector<Candidate> candidates(const balance::Placement& placement, std::span<const balance::OpId> window) {
   std::vector<Candidate> out;
   for (std::size_t k = 0; k < window.size(); ++k) {
     double fastest = 1e300;
-    for (const balance::OpModel& m : context.models(window[k]))
+    for (const balance::OpModel& m : placement.space().models_of(window[k]))
       if (m.cycles < fastest) out.push_back({k, &m}), fastest = m.cycles;
   }
   return out;
@@ -30,9 +30,9 @@ std::vector<Candidate> candidates(const balance::PolicyContext& context, std::sp
 
 // min T - gain, where T is the slowest op's cycles, and an op's gain twice the time that its least work takes on all cores: the first ops
 // of the window, none left out between them, each with one implementation, on no more cores than there are.
-std::vector<Candidate> best_epoch(const balance::PolicyContext& context, std::span<const balance::OpId> window) {
-  const auto all = candidates(context, window);
-  const auto cores = static_cast<double>(context.device().grid().volume());
+std::vector<Candidate> best_epoch(const balance::Placement& placement, std::span<const balance::OpId> window) {
+  const auto all = candidates(placement, window);
+  const auto cores = static_cast<double>(placement.space().device().grid().volume());
   std::vector<double> gain(window.size(), 1e300);
   for (const Candidate& c : all) gain[c.op] = std::min(gain[c.op], 2 * c.model->cycles * static_cast<double>(c.model->cores()) / cores);
   const std::unique_ptr<Cbc_Model, void (*)(Cbc_Model*)> mip(Cbc_newModel(), Cbc_deleteModel);
@@ -69,21 +69,21 @@ std::vector<Candidate> best_epoch(const balance::PolicyContext& context, std::sp
 }
 
 class CbcPolicy final : public balance::Policy {
-  Result<balance::Choice> choose(balance::PolicyContext& context) override {
+  Result<balance::Choice> choose(balance::Placement placement, const balance::Estimator&) override {
     constexpr std::size_t kWindow = 16;
-    const std::vector<balance::OpId>& schedule = context.schedule();
+    const std::vector<balance::OpId>& schedule = placement.schedule();
     for (std::size_t next = 0; next < schedule.size();) {
       const auto window = std::span(schedule).subspan(next, std::min(kWindow, schedule.size() - next));
-      context.next_epoch();
-      for (const Candidate& c : best_epoch(context, window)) {
-        if (!context.place(window[c.op], *c.model)) break;  // neighbours object, or rectangles do not go together: the next epoch's
+      placement.next_epoch();
+      for (const Candidate& c : best_epoch(placement, window)) {
+        if (!placement.place(window[c.op], *c.model)) break;  // neighbours object, or rectangles do not go together: the next epoch's
         ++next;
       }
-      if (!context.in_epoch().empty()) continue;
-      BUDA_TRY(context.place_best(window[0], [](const auto& a, const auto& b) { return a.cycles < b.cycles; }));
+      if (!placement.in_epoch().empty()) continue;
+      BUDA_TRY(placement.place_best(window[0], [](const auto& a, const auto& b) { return a.cycles < b.cycles; }));
       ++next;
     }
-    return context.choice();
+    return placement.choice();
   }
 };
 

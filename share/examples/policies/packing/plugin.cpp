@@ -9,9 +9,10 @@
 namespace {
 
 using namespace buda;
+using balance::Estimator;
 using balance::OpId;
 using balance::OpModel;
-using balance::PolicyContext;
+using balance::Placement;
 
 // An epoch whose ops all keep within `cycles`, and what it does for its time.
 struct Epoch {
@@ -20,48 +21,48 @@ struct Epoch {
 };
 
 // What an op would take on all cores, at the least.
-double least_work(const PolicyContext& context, OpId op) {
+double least_work(const Placement& placement, OpId op) {
   double least = 1e300;
-  for (const OpModel& m : context.models(op)) least = std::min(least, m.cycles * static_cast<double>(m.cores()));
-  return least / static_cast<double>(context.device().grid().volume());
+  for (const OpModel& m : placement.space().models_of(op)) least = std::min(least, m.cycles * static_cast<double>(m.cores()));
+  return least / static_cast<double>(placement.space().device().grid().volume());
 }
 
 // Places the next ops, each on the fewest cores on which it keeps within the cycles, until one objects or finds no room.
-Epoch fill(PolicyContext& context, std::size_t next, double cycles) {
+Epoch fill(Placement& placement, std::size_t next, double cycles) {
   Epoch out{cycles};
   double work = 0;
-  for (const auto& schedule = context.schedule(); next + out.ops < schedule.size(); ++out.ops) {
+  for (const auto& schedule = placement.schedule(); next + out.ops < schedule.size(); ++out.ops) {
     const OpId op = schedule[next + out.ops];
-    const auto models = context.models(op);  // those with fewer cores first
-    if (std::none_of(models.begin(), models.end(), [&](const OpModel& m) { return m.cycles <= cycles && context.place(op, m); })) break;
-    work += least_work(context, op);
+    const auto models = placement.space().models_of(op);  // those with fewer cores first
+    if (std::none_of(models.begin(), models.end(), [&](const OpModel& m) { return m.cycles <= cycles && placement.place(op, m); })) break;
+    work += least_work(placement, op);
   }
   out.value = work / cycles;
   return out;
 }
 
 class Packing final : public balance::Policy {
-  Result<balance::Choice> choose(PolicyContext& context) override {
+  Result<balance::Choice> choose(Placement placement, const Estimator&) override {
     constexpr int kSteps = 12;
     constexpr double kStep = 1.5;
-    const auto& schedule = context.schedule();
+    const auto& schedule = placement.schedule();
     for (std::size_t next = 0; next < schedule.size();) {
-      context.next_epoch();
+      placement.next_epoch();
       double cycles = 1e300;
-      for (const OpModel& m : context.models(schedule[next])) cycles = std::min(cycles, m.cycles);
+      for (const OpModel& m : placement.space().models_of(schedule[next])) cycles = std::min(cycles, m.cycles);
       Epoch best;
       for (int step = 0; step < kSteps; ++step, cycles *= kStep) {
-        const Epoch tried = fill(context, next, cycles);
+        const Epoch tried = fill(placement, next, cycles);
         if (tried.ops > 0 && tried.value > best.value) best = tried;
         if (tried.ops == 0) continue;
-        context.rewind(schedule[next]);
-        context.next_epoch();
+        placement.rewind(schedule[next]);
+        placement.next_epoch();
       }
-      if (best.ops > 0) fill(context, next, best.cycles);
-      if (best.ops == 0) BUDA_TRY(context.place_best(schedule[next], [](const auto& a, const auto& b) { return a.cycles < b.cycles; }));
+      if (best.ops > 0) fill(placement, next, best.cycles);
+      if (best.ops == 0) BUDA_TRY(placement.place_best(schedule[next], [](const auto& a, const auto& b) { return a.cycles < b.cycles; }));
       next += std::max<std::size_t>(best.ops, 1);
     }
-    return context.choice();
+    return placement.choice();
   }
 };
 

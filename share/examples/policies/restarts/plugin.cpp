@@ -11,38 +11,39 @@
 namespace {
 
 using namespace buda;
+using balance::Estimator;
 using balance::OpModel;
-using balance::PolicyContext;
+using balance::Placement;
 
 // Every op on the fewest cores on which it keeps within the cycles; if it cannot, the fastest model.
-Result<balance::Choice> plan(PolicyContext& context, double cycles) {
-  for (balance::OpId op : context.schedule())
-    BUDA_TRY(context.place_best(op, [&](const OpModel& a, const OpModel& b) {
+Result<balance::Choice> plan(Placement& placement, double cycles) {
+  for (balance::OpId op : placement.schedule())
+    BUDA_TRY(placement.place_best(op, [&](const OpModel& a, const OpModel& b) {
       const bool a_keeps = a.cycles <= cycles, b_keeps = b.cycles <= cycles;
       if (a_keeps != b_keeps) return a_keeps;
       return a_keeps ? a.cores() < b.cores() : a.cycles < b.cycles;
     }));
-  return context.choice();
+  return placement.choice();
 }
 
 class Restarts final : public balance::Policy {
  public:
   explicit Restarts(std::int64_t plans) : plans_(plans) {}
 
-  Result<balance::Choice> choose(PolicyContext& context) override {
+  Result<balance::Choice> choose(Placement placement, const Estimator& estimator) override {
     constexpr double kNear = 1.1;  // times the bound, at which the search ends
     constexpr double kLeast = 1e3, kMost = 1e6;
-    const std::optional<double> bound = context.bound();
-    const auto ops = static_cast<std::int64_t>(context.schedule().size());
-    Rng rng(context.seed());
+    const std::optional<double> bound = estimator.bound();
+    const auto ops = static_cast<std::int64_t>(placement.schedule().size());
+    Rng rng(placement.space().seed);
     std::optional<balance::Choice> best;
     double least = 0;
-    for (std::int64_t i = 0; i < plans_ && (i == 0 || context.placements_left() > ops); ++i) {
-      PolicyContext fresh = context.another();
+    for (std::int64_t i = 0; i < plans_ && (i == 0 || placement.placements_left() > ops); ++i) {
+      Placement fresh = placement;
       auto tried = plan(fresh, std::exp(rng.uniform(std::log(kLeast), std::log(kMost))));
       if (!tried) return tried;
       if (!best) best = *tried;
-      const auto epochs = context.estimates() ? context.estimate(*tried) : std::nullopt;
+      const auto epochs = estimator.estimates() ? estimator.estimate(*tried) : std::nullopt;
       if (!epochs) continue;  // it cannot be built
       const double cycles = std::accumulate(epochs->begin(), epochs->end(), 0.0);
       if (least == 0 || cycles < least) best = std::move(*tried), least = cycles;

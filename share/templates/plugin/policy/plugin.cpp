@@ -8,13 +8,13 @@ using namespace buda;
 
 class Mine final : public balance::Policy {
  public:
-  Result<balance::Choice> choose(balance::PolicyContext& context) override {
-    for (balance::OpId op : context.schedule()) {
+  Result<balance::Choice> choose(balance::Placement placement, const balance::Estimator&) override {
+    for (balance::OpId op : placement.schedule()) {
       // Say which of two legal implementations is to be tried first.
       BUDA_TRY(
-          context.place_best(op, [](const balance::OpModel& a, const balance::OpModel& b) { return a.kernel_cycles < b.kernel_cycles; }));
+          placement.place_best(op, [](const balance::OpModel& a, const balance::OpModel& b) { return a.kernel_cycles < b.kernel_cycles; }));
     }
-    return context.choice();
+    return placement.choice();
   }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From overrides and options to models: enumeration, cuts, padding, preferences.
-#include <buda/balance/legalize/choice_space.hpp>
+#include <buda/balance/legalize/make_space.hpp>
 
 #include <buda/balance/legalize/cut_edges.hpp>
 #include <buda/balance/legalize/nearest_legal.hpp>
@@ -233,6 +233,8 @@ Result<ChoiceSpace> make_space(const graph::Graph* graph, Problem problem, const
   const ModelOptions& options = asked.models;
   ChoiceSpace space;
   space.options = options;
+  space.seed = host.seed;
+  space.threads = host.threads;
   BUDA_ASSIGN(space.overrides, parse_overrides(problem, asked.overrides));
   for (std::size_t i = 0; i < problem.ops.size(); ++i)
     for (const auto& [operand, inputs] : space.overrides[i].buffered_inputs) problem.ops[i].operands[operand].buffered_inputs = inputs;

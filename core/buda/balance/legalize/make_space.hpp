@@ -4,7 +4,7 @@
 
 #include <buda/balance/legalize/explain_overrides.hpp>
 #include <buda/balance/legalize/self_cut.hpp>
-#include <buda/balance/policy/policy.hpp>
+#include <buda/balance/policy/choice_space.hpp>
 #include <buda/diag/result.hpp>
 #include <buda/graph/graph.hpp>
 #include <buda/io/host.hpp>
