@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What follows from a choice alone.
 #include <buda/balance/policy/choice_space.hpp>
 
 #include <algorithm>

@@ -4,6 +4,7 @@
 
 #include <buda/balance/policy/check_choice.hpp>
 #include <buda/balance/policy/neighbours.hpp>
+#include <buda/balance/problem/node_error.hpp>
 #include <buda/base/text.hpp>
 
 #include <algorithm>
@@ -106,11 +107,6 @@ bool Placement::fits_in(std::int32_t epoch, OpId id, const OpModel& model) const
 
 bool Placement::may_stand(OpId id, const OpModel& model) const { return !objection_of_epoch(id) && fits_in(epoch_, id, model); }
 
-// In the epoch after the present one, if it were the first op there.
-bool Placement::may_stand_alone(OpId id, const OpModel& model) const {
-  return space_->place_rule(id).fits(model.grid, space_->device().grid()) && fits_in(epoch_ + 1, id, model);
-}
-
 std::optional<Diagnostic> Placement::objection(OpId id, const OpModel& model) const {
   if (auto d = objection_of_epoch(id)) return d;
   const OpSpec& spec = space_->op(id);
@@ -161,11 +157,15 @@ bool Placement::place_at(OpId id, const OpModel& model, Place place) {
 bool Placement::place_preferred(OpId id, const Preference& preferred, const Preference& worth_an_epoch) {
   auto all = space_->models_of(id);
   const std::vector<std::size_t> order = by_preference(all, preferred);
+  // In the epoch after the present one, if it were the first op there.
+  const auto may_stand_alone = [&](const OpModel& model) {
+    return space_->place_rule(id).fits(model.grid, space_->device().grid()) && fits_in(epoch_ + 1, id, model);
+  };
   std::size_t unasked = 0;  // the first in `order` of which it is not known that it cannot stand alone, either
   for (std::size_t i = 0; i < order.size(); ++i) {
     const OpModel& model = all[order[i]];
     for (; worth_an_epoch && !in_epoch_.empty() && unasked < i && worth_an_epoch(all[order[unasked]], model); ++unasked)
-      if (may_stand_alone(id, all[order[unasked]])) return false;
+      if (may_stand_alone(all[order[unasked]])) return false;
     if (place(id, model)) return true;
   }
   return false;

@@ -82,7 +82,6 @@ class Placement {
   void put(OpId op, const OpModel& model, const Place& place);
   std::optional<Diagnostic> objection_of_epoch(OpId op) const;
   bool fits_in(std::int32_t epoch, OpId op, const OpModel& model) const;
-  bool may_stand_alone(OpId op, const OpModel& model) const;
 
   const ChoiceSpace* space_;
   std::vector<OpId> schedule_;

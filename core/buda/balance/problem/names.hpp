@@ -44,4 +44,3 @@ class NewNames {
 std::string netlist_name(std::string_view node_name);
 
 }  // namespace buda::balance
-

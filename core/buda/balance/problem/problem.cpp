@@ -2,12 +2,14 @@
 // From a device graph to the ops that are to be balanced.
 #include <buda/balance/problem/problem.hpp>
 
+#include <buda/balance/problem/batches.hpp>
 #include <buda/balance/problem/fused.hpp>
 #include <buda/balance/problem/names.hpp>
 #include <buda/balance/problem/node_error.hpp>
 #include <buda/balance/problem/op_attributes.hpp>
 #include <buda/balance/problem/operand_shapes.hpp>
 #include <buda/balance/problem/phases.hpp>
+#include <buda/balance/problem/readers.hpp>
 #include <buda/balance/problem/segment_order.hpp>
 #include <buda/balance/problem/selection.hpp>
 #include <buda/balance/problem/tile_sizes.hpp>
@@ -65,10 +67,9 @@ class ProblemBuilder {
     if (!too_large_.empty()) return too_large_;  // what follows from it says nothing
     if (!failure_.empty()) return failure_;
     BUDA_TRY(close_loops());
-    BUDA_TRY(set_microbatch());
-    count_batch();
-    for (SourceSpec& source : problem_.sources) set_layout(source);
-    for (OpSpec& spec : problem_.ops) set_depth(spec);
+    BUDA_TRY(set_batches(graph_, problem_));
+    if (auto done = set_layouts(graph_, problem_); !done) failure_.add(std::move(done).failure());
+    if (auto done = set_depths(graph_, problem_); !done) failure_.add(std::move(done).failure());
     set_tile_sizes(problem_.ops, device_);
     if (!failure_.empty()) return failure_;
     problem_.names = std::make_shared<const NameTable>(std::move(names_));
@@ -80,35 +81,6 @@ class ProblemBuilder {
   std::nullopt_t fail(Diagnostic d) {
     failure_.add(std::move(d));
     return std::nullopt;
-  }
-
-  // Pointers of a queue count the entries of two epochs.
-  Result<void> set_microbatch() {
-    const auto loops = [](const SourceSpec& s) { return s.loopback.has_value(); };
-    if (problem_.batches > 1 && !problem_.trains && std::any_of(problem_.sources.begin(), problem_.sources.end(), loops))
-      return usage_error("BL017", "a model with state processes one batch at a time: --microbatch 1");
-    const std::int64_t inputs = std::int64_t{problem_.w} * problem_.batches, most = kMaxEntries / 2;
-    problem_.microbatch = static_cast<std::int32_t>(inputs);
-    if (inputs <= most) return success();
-    Diagnostic d = usage_error("BL017", cat(problem_.batches, " batches of ", problem_.w, " exceed the maximum for queues, ", most));
-    d.hint = cat("--microbatch ", most / problem_.w);
-    return d;
-  }
-
-  // What the model keeps from step to step has no batch.
-  void count_batch() {
-    std::set<std::int64_t> sizes;
-    auto count = [&](NodeId id) {
-      const Node& node = graph_.node(id);
-      const auto shape = node.attrs.find(ops::kModelShape);
-      const auto* dims = shape == node.attrs.end() ? nullptr : std::get_if<std::vector<std::int64_t>>(&shape->second);
-      sizes.insert(dims != nullptr && dims->size() > 1 ? dims->front() : 1);
-    };
-    for (const SourceSpec& s : problem_.sources)
-      if (s.kind == SourceKind::input && !s.loopback) count(s.node);
-    for (const SinkSpec& s : problem_.sinks)
-      if (s.inputs.empty()) count(s.node);
-    if (sizes.size() == 1) problem_.batch = *sizes.begin();
   }
 
   // The model's w: the largest of all activations.
@@ -529,46 +501,6 @@ class ProblemBuilder {
     }
     if (!failure_.empty()) return failure_;
     return success();
-  }
-
-  // Tilizers and embeddings read rows of datums, in a queue of the host's; others read tiles.
-  void set_layout(SourceSpec& source) {
-    auto takes_rows = [&](const OpUse& use) { return tiling::takes_rows(problem_.op(use.op).op, use.input); };
-    auto looks_up = [&](const OpUse& use) { return ops::is_row_number(problem_.op(use.op).op.type, use.input); };
-    auto by_row = std::find_if(source.users.begin(), source.users.end(), takes_rows);
-    source.flat = by_row != source.users.end();
-    source.row_numbers = std::any_of(source.users.begin(), source.users.end(), looks_up);
-    auto other = std::find_if_not(source.users.begin(), source.users.end(),
-                                  [&](const OpUse& use) { return source.flat ? takes_rows(use) : looks_up(use); });
-    auto label = [&](const OpUse& use) { return cat("op '", problem_.op(use.op).label, "'"); };
-    if (source.flat && source.loopback)
-      fail(node_error("BL043", graph_.node(source.node),
-                      cat(label(*by_row), " reads it row by row, and the op that gives it in the next step makes tiles")));
-    if (source.flat && other != source.users.end())
-      fail(node_error("BL043", graph_.node(source.node),
-                      cat(label(*by_row), " reads it row by row, and ", label(*other), " needs tiles: let it read a tilizer, or a copy")));
-    if (!source.row_numbers) return;
-    if (other != source.users.end() || source.loopback || source.kind != SourceKind::input || source.format != DataFormat::raw_uint32)
-      fail(node_error("BL043", graph_.node(source.node),
-                      "an embedding takes its indices from an input of the model in RawUInt32 that nothing else reads"));
-    source.shape = {1, 1, 1};
-    for (const OpUse& use : source.users) problem_.ops[use.op.index()].operands[use.input].shape = source.shape;
-  }
-
-  void set_depth(OpSpec& spec) {
-    for (const OpUse& use : spec.users) {
-      auto tms = problem_.ops[use.op.index()].op.inputs[use.input].maps.tms;
-      // The slices of a sparse matmul lie below one another.
-      if (spec.selection) tms.insert(tms.begin(), netlist::Tm::vslice(spec.selection->slices));
-      auto depth = stack_depth(tms);
-      if (auto* reason = std::get_if<std::string>(&depth)) {
-        const Node& user = graph_.node(problem_.ops[use.op.index()].node);
-        fail(node_error("BL008", user, cat("input ", use.input, ": ", *reason)));
-        return;
-      }
-      spec.depth = std::lcm(spec.depth, std::get<std::int64_t>(depth));
-    }
-    if (spec.users.size() > 1) spec.depth = spec.selection ? 1 : spec.out.t;
   }
 
   const Graph& graph_;
