@@ -30,8 +30,8 @@ const ResolvedSetting* setting_for(const Execution& execution, std::size_t queue
   return found == execution.settings.end() ? nullptr : &*found;
 }
 
-Diagnostic wrong_values(const char* code, const std::string& op, const std::string& what) {
-  Diagnostic d = input_error(code, {}, what);
+Diagnostic wrong_values(const std::string& op, const std::string& what) {
+  Diagnostic d = input_error("SM018", {}, what);
   d.node = op;
   return d;
 }
@@ -227,7 +227,7 @@ Result<void> EpochValues::run(OpState& op) {
   const arith::OpCall call{*plan.work, ready, computing_.mode, host_.threads, op.sum, plan.fused};
   auto outcome = computing_.run_op ? computing_.run_op(call) : arith::op_kind(plan.op->type).run(call);
   if (auto* error = std::get_if<std::string>(&outcome)) {
-    Diagnostic d = wrong_values("SM018", plan.op->name, cat("op '", plan.op->name, "': ", *error));
+    Diagnostic d = wrong_values(plan.op->name, cat("op '", plan.op->name, "': ", *error));
     if (const auto place = plan.op->places.self; place.line != 0) d.loc = netlist_.loc(place);
     return d;
   }
@@ -243,8 +243,7 @@ Result<ValuePtr> EpochValues::operand_value(OpState& op, std::size_t k) {
   const std::string where = cat("op '", op.plan->op->name, "', input ", k);
   const bool from_queue = edge.from == EdgePlan::From::queue;
   const ValuePtr source = from_queue ? entry(op.graph, edge.index, op.next) : ops_[op_index_.at(input.name)].values.at(op.next);
-  if (source == nullptr)
-    return wrong_values("SM018", op.plan->op->name, cat(where, ": queue '", input.name, "' holds nothing where it is read"));
+  if (source == nullptr) return wrong_values(op.plan->op->name, cat(where, ": queue '", input.name, "' holds nothing where it is read"));
   ValuePtr value;
   if (op.operands[k].empty()) {
     value = edge.gather.apply(source, computing_.mode, host_.threads);
@@ -271,6 +270,7 @@ Result<ValuePtr> EpochValues::operand_value(OpState& op, std::size_t k) {
   return ValuePtr(std::make_shared<const Value>(std::move(converted)));
 }
 
+// Every tile was compared with the one that belongs to its place when it came (sim::TileCheck), so that here all cores agree.
 Result<void> EpochValues::assemble(const Assembly& a, const std::vector<Placed>& tiles, Value& to) const {
   const auto made = netlist::TileMap::make(a.from, a.maps);
   const bool transposed = a.maps.transposes();
@@ -280,9 +280,8 @@ Result<void> EpochValues::assemble(const Assembly& a, const std::vector<Placed>&
     const std::pair now{p.source, p.number};
     if (here == now) continue;
     if (here.first != sim::kUnknown)
-      return wrong_values("SM019", a.where,
-                          cat(a.where, ": cores have received different tiles for the place (", p.tile.t, ", ", p.tile.r, ", ", p.tile.c,
-                              ") of the tensor"));
+      return internal_error(cat(a.where, ": cores have received different tiles for the place (", p.tile.t, ", ", p.tile.r, ", ", p.tile.c,
+                                ") of the tensor"));
     here = now;
     if (p.source == sim::kPadding) {
       arith::fill_tile(to, p.tile, std::get<netlist::TileMap>(made).source(p.tile).pad_value, computing_.mode);
@@ -293,7 +292,7 @@ Result<void> EpochValues::assemble(const Assembly& a, const std::vector<Placed>&
       const Queue& q = netlist_.queues[a.queue.value()];
       const auto from = arith::tile_at(q.grid, q.block, q.ublock_order, {origin.part, p.number});
       const ValuePtr value = entry(a.graph, *a.queue, from.entry);
-      if (value == nullptr) return wrong_values("SM018", a.where, cat(a.where, ": queue '", q.name, "' holds nothing where it is read"));
+      if (value == nullptr) return wrong_values(a.where, cat(a.where, ": queue '", q.name, "' holds nothing where it is read"));
       arith::copy_tile(*value, from.tile, to, p.tile, transposed);
     } else {
       const Op& op = *origin.op;
@@ -301,8 +300,7 @@ Result<void> EpochValues::assemble(const Assembly& a, const std::vector<Placed>&
       const auto& values = ops_[op_index_.at(op.name)].values;
       const auto value = values.find(from.entry);
       if (value == values.end())
-        return wrong_values("SM019", a.where,
-                            cat(a.where, ": tiles of input ", from.entry, " of '", op.name, "' come too early, or too late"));
+        return internal_error(cat(a.where, ": tiles of input ", from.entry, " of '", op.name, "' come too early, or too late"));
       arith::copy_tile(*value->second, from.tile, to, p.tile, transposed);
     }
   }

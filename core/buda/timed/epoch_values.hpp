@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The values of an epoch, computed from the tiles that have arrived.
 //
-// An op is computed once for all its cores: what each has received is put where it belongs in the op's operands, and cores that have
-// received different tiles for one place are an error. Time is over when this happens, so that it cannot change a bit.
+// An op is computed once for all its cores: what each has received is put where it belongs in the op's operands. Time is over when this
+// happens, so that it cannot change a bit.
 #pragma once
 
 #include <buda/timed/device.hpp>
@@ -42,7 +42,7 @@ class EpochValues {
   void watch(std::shared_ptr<const sim::Arrivals> arrivals);
   // An entry that the host has pushed since the epoch began.
   void pushed(std::size_t queue, std::int64_t pointer, arith::ValuePtr entry);
-  // Computes all for which everything has come. SM018: an op's data are wrong. SM019: its cores have different tiles.
+  // Computes all for which everything has come. SM018: an op's data are wrong.
   Result<void> compute();
   // When the epoch has ended: the rest, and the sums of gradient ops.
   Result<void> finish();

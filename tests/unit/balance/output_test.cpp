@@ -244,11 +244,26 @@ TEST(Plan, ShapesThatDoNotLieInTheirNodesAreErrors) {
   ASSERT_FALSE(built.ok());
   ASSERT_EQ(built.failure().diagnostics().size(), 2u);
   EXPECT_EQ(built.failure().diagnostics()[0].node, "x");
+  EXPECT_EQ(built.failure().diagnostics()[0].code, "BL018");
   EXPECT_THAT(built.failure().diagnostics()[1].message, HasSubstr("node 'y'"));
   g.graph.node(g.graph.find("x")).attrs["model_shape"] = std::string("wide");
   auto again = balance_with(g.graph, "n150");
   ASSERT_TRUE(again.ok());
   EXPECT_FALSE(build_plan(again->graph, again->problem, again->built.queues, files()).ok());
+}
+
+// A graph built in memory may be placed before its parameters have values; a plan has them.
+TEST(Plan, ParametersWithoutValuesAreErrors) {
+  DeviceGraph g;
+  g.with_values = false;
+  auto x = g.input("x", {1, 1, 32, 64});
+  g.output("y", g.linear("fc", x, 32, 64, 32));
+  auto balanced = balance_with(g.graph, "n150");
+  ASSERT_TRUE(balanced.ok()) << text_of(balanced.failure());
+  auto built = build_plan(balanced->graph, balanced->problem, balanced->built.queues, files());
+  ASSERT_FALSE(built.ok());
+  EXPECT_EQ(built.failure().diagnostics().front().code, "BL019");
+  EXPECT_EQ(built.failure().diagnostics().front().message, "parameter 'fc.weight' has no value");
 }
 
 TEST(Plan, TheHostReshapesWhereTheGraphSaysSo) {

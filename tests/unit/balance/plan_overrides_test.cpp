@@ -57,6 +57,7 @@ TEST(PlanAsOptions, IsThatOfOneChip) {
   const auto written = plan_overrides(plan->problem, plan->choice, plan->schedule);
   ASSERT_FALSE(written.ok());
   EXPECT_THAT(text_of(written.failure()), ::testing::HasSubstr("several chips"));
+  EXPECT_EQ(written.failure().diagnostics().front().code, "BL054");
   plan->choice.chips.clear();
   plan->choice.ops.front().epoch = 1;
   EXPECT_THAT(text_of(plan_overrides(plan->problem, plan->choice, plan->schedule).failure()), ::testing::HasSubstr("order of the ops"));

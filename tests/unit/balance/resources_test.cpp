@@ -246,6 +246,7 @@ TEST(Misfit, SaysWhatNeedsHowMuchOfWhat) {
   EXPECT_EQ(over->resource, Resource::l1);
   Diagnostic d = misfit("fc1", "fc1", *over, "split it");
   EXPECT_EQ(d.fault, Fault::fit);
+  EXPECT_EQ(d.code, "BL010");
   EXPECT_EQ(d.node, "fc1");
   EXPECT_EQ(d.hint, "split it");
   EXPECT_THAT(d.message,

@@ -528,5 +528,14 @@ TEST_F(Tflite, DamagedFiles) {
 
 TEST_F(Tflite, ThePageListsWhatIsRead) { expect_page_lists_operators("tflite"); }
 
+TEST_F(Tflite, AnOutputOfAnotherShapeThanDeclaredIsTold) {
+  imported(one_op(BuiltinOperator::ABS, {{3, 5}}, {5, 3}).bytes());
+  ASSERT_EQ(sink_.diagnostics().size(), 1u);
+  const Diagnostic& d = sink_.diagnostics().front();
+  EXPECT_EQ(d.severity, Severity::warning);
+  EXPECT_EQ(d.code, "TF042");
+  EXPECT_EQ(d.message, "output 'y' is declared with shape [5, 3], and its operators compute shape [3, 5]");
+}
+
 }  // namespace
 }  // namespace buda::test

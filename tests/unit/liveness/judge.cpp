@@ -10,12 +10,12 @@
 namespace buda::liveness {
 namespace {
 
-using pipes::Buffer;
+using PipeBuffer = pipes::Buffer;
 using pipes::BufferType;
 using pipes::Id;
 
 struct Tank {
-  const Buffer* buffer = nullptr;
+  const PipeBuffer* buffer = nullptr;
   std::int64_t capacity = -1;  // -1: endless
   std::int64_t put = 0, taken = 0;
   bool endless_source = false;
@@ -76,7 +76,7 @@ class Judge {
  public:
   Judge(const pipes::Built& epoch, const std::map<std::string, std::int64_t>& room) : epoch_(epoch) {
     inputs_ = epoch.epochs.front().graphs.front()->input_count;
-    for (const Buffer& b : epoch.graph.buffers) {
+    for (const PipeBuffer& b : epoch.graph.buffers) {
       Tank& tank = tanks_[b.id];
       tank.buffer = &b;
       if (b.type == BufferType::unpacker) tank.capacity = b.size_tiles;
@@ -103,18 +103,18 @@ class Judge {
   }
 
  private:
-  static std::int64_t window(const Buffer& b) { return b.is_queue() ? b.tiles_per_input : b.window_tiles(); }
+  static std::int64_t window(const PipeBuffer& b) { return b.is_queue() ? b.tiles_per_input : b.window_tiles(); }
 
   void add(const pipes::Pipe& pipe) {
     Carrier c;
     if (pipe.repeats() != 1 || pipe.consumer_repeat != 1) throw std::logic_error("repeats");
     for (Id id : pipe.inputs) {
-      const Buffer& from = *tanks_.at(pipes::base_id(id)).buffer;
+      const PipeBuffer& from = *tanks_.at(pipes::base_id(id)).buffer;
       for (std::int64_t i = 0; i < from.scatter_gather_num_tiles; ++i)
         c.list.emplace_back(from.id, static_cast<std::int64_t>(id - from.id) + i);
     }
     c.groups = pipe.outputs;
-    const Buffer& first = *tanks_.at(c.list.front().first).buffer;
+    const PipeBuffer& first = *tanks_.at(c.list.front().first).buffer;
     const std::int64_t epoch_tiles = first.is_queue()   ? inputs_ * first.tiles_per_input
                                      : first.is_scatter ? first.epoch_tiles * first.replicate
                                                         : first.epoch_tiles;
@@ -125,7 +125,7 @@ class Judge {
   void add(const netlist::Op& op) {
     std::map<std::pair<int, int>, Core> by_place;
     for (const auto& [id, tank] : tanks_) {
-      const Buffer& b = *tank.buffer;
+      const PipeBuffer& b = *tank.buffer;
       if (b.op != op.name || (b.type != BufferType::unpacker && b.type != BufferType::packer)) continue;
       Core& core = by_place[{b.core.row, b.core.col}];
       core.operands.resize(op.inputs.size());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Proofs and refusals of single epochs.
 #include <buda/liveness/liveness.hpp>
+#include <buda/liveness/network.hpp>
 
 #include "unit/liveness/judge.hpp"
 #include "unit/liveness/mutants.hpp"
@@ -84,6 +85,46 @@ TEST(Liveness, AQueueThatIsTooShortForTheInputs) {
   EXPECT_FALSE(only_epoch(through_queue(4, 0)).deadlock);
   // The header tells the writer of every entry that is read.
   EXPECT_FALSE(only_epoch(through_queue(2, 1)).deadlock);
+}
+
+// What a later epoch reads is not read while this one runs.
+TEST(Liveness, AQueueThatIsTooShortForALaterEpoch) {
+  const std::string shape = "t: 1, mblock: [2, 2], ublock: [1, 1]", block = shape + ", ublock_order: r, buf_size_mb: 2";
+  const std::string at = "grid_loc: [0, 0], grid_size: [1, 1]";
+  auto queue = [&](const char* name, const char* input, unsigned base, int count) {
+    return queue_text(name, input, "grid_size: [1, 1], " + shape, 1, base, cat("type: queue, entries: ", count));
+  };
+  auto text = [&](int entries) {
+    return pipes::netlist_text(queue("x", "HOST", 0x20000000, 8) + queue("q", "a", 0x28000000, entries) + queue("y", "b", 0x30000000, 8),
+                               op_text("a", "nop", "x", 1, at, block) + "  h:\n    target_device: 0\n    input_count: 4\n" +
+                                   op_text("b", "nop", "q", 1, at, block),
+                               4, cat("x: {", kPointers, "}"),
+                               cat("    - execute: {graph_name: h, queue_settings: {q: {", kPointers, "}}}\n"));
+  };
+  EXPECT_FALSE(only_epoch(text(4)).deadlock);
+  const EpochLiveness epoch = only_epoch(text(2));
+  ASSERT_TRUE(epoch.deadlock);
+  EXPECT_EQ(epoch.deadlock->code, "LV002");
+  EXPECT_EQ(epoch.deadlock->message, "epoch 0 ('g') stops after 4 of 4 inputs: nothing in the epoch gives what it waits for");
+  EXPECT_EQ(epoch.deadlock->hint, "queue 'q': entries: 4");
+}
+
+// The compiler's stream programs are those of the netlist; a program that calls this may have others.
+TEST(Liveness, StreamProgramsOfAnotherNetlist) {
+  const pipes::Built built(sim::two_ops(4));
+  ASSERT_EQ(built.problem, "");
+  auto compiler = overlay::EpochCompiler::make(*built.netlist, *built.device, "", device::source_host());
+  ASSERT_TRUE(compiler.ok());
+  const pipes::Epoch& epoch = compiler->epochs().front();
+  auto pipes = compiler->pipes(epoch);
+  ASSERT_TRUE(pipes.ok());
+  auto blob = compiler->streams(*pipes);
+  ASSERT_TRUE(blob.ok());
+  EXPECT_TRUE(build_network({*compiler, epoch, *pipes, *blob}, {}, Relays::exact).ok());
+  blob->cores.front().op = "nobody";
+  auto refused = build_network({*compiler, epoch, *pipes, *blob}, {}, Relays::exact);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(pipes::messages(refused.failure()), "the stream program has cores of op 'nobody', which the netlist does not have [LV003]\n");
 }
 
 // `t` results are reduced to one on the one path, and wait for it on the other.

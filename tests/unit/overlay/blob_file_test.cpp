@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blob files: what is refused, with which place.
 #include <buda/overlay/blob/blob_file.hpp>
+#include <buda/overlay/blob/blob_places.hpp>
 
 #include <buda/base/text.hpp>
 
+#include "unit/device/source_devices.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <functional>
 
 namespace buda::overlay {
 namespace {
@@ -134,6 +139,24 @@ TEST(BlobFile, BadOrder) {
 TEST(BlobFile, CutAnywhere) {
   for (std::size_t cut = 0; cut + 2 < kGood.size(); cut += 3)
     EXPECT_FALSE(parse_blob(std::string_view(kGood).substr(0, cut), "b.json").ok()) << cut;
+}
+
+// What the file itself cannot tell: whether a device has such a place.
+TEST(BlobFile, PlacesOutsideTheDevice) {
+  auto refused = [](const std::function<void(Blob&)>& change) {
+    auto blob = parse_blob(kGood, "b.json");
+    if (!blob) return std::string("not a blob");
+    change(*blob);
+    auto checked = check_places(*blob, device::shipped("n150"), "b.json");
+    return checked ? "" : cat(checked.failure().diagnostics().front().message, " [", checked.failure().diagnostics().front().code, ']');
+  };
+  EXPECT_EQ(refused([](Blob&) {}), "");
+  EXPECT_EQ(refused([](Blob& b) { b.cores[0].noc.x = 10; }),
+            "core 0 is at 10-1, outside the network of n150, which has 10 columns and 12 rows [BB008]");
+  EXPECT_EQ(refused([](Blob& b) { b.dram[0].port.y = 12; }),
+            "the port of queue 'x' is at 0-12, outside the network of n150, which has 10 columns and 12 rows [BB008]");
+  EXPECT_EQ(refused([](Blob& b) { b.cores[1].chip = -1; }), "core 1 is on chip -1 [BB008]");
+  EXPECT_EQ(refused([](Blob& b) { b.cores[1].streams[0].noc_in = 2; }), "stream 4 of core 1 uses network 2; there are 0 and 1 [BB008]");
 }
 
 }  // namespace

@@ -151,6 +151,16 @@ TEST(Ethernet, FirmwareIsAtBothEndsOfALink) {
   EXPECT_NE(pipes::messages(blob.failure()).find("use_ethernet_fw_stream"), std::string::npos) << pipes::messages(blob.failure());
 }
 
+TEST(Ethernet, MoreStreamsThanALinkHasAreRefused) {
+  device::Cluster narrow = two().cluster();
+  narrow.eth_core.link_streams.resize(1);
+  auto blob = build_blob(two().graph, *two().device, narrow);
+  ASSERT_FALSE(blob.ok());
+  EXPECT_NE(pipes::messages(blob.failure()).find("streams over the link: 2 needed, 1 available; "), std::string::npos)
+      << pipes::messages(blob.failure());
+  EXPECT_EQ(blob.failure().diagnostics().front().code, "OV018");
+}
+
 TEST(Ethernet, RelaysHaveTheTilesThatPass) {
   PipeGraph graph = two().graph;
   for (pipes::Buffer& b : graph.buffers)

@@ -85,6 +85,7 @@ TEST(QueueAddress, WhatTheDeviceDoesNotHave) {
   };
   EXPECT_EQ(code("[[0, 536870912]]", "[[6, 536870912]]"), "PP030");
   EXPECT_EQ(code("loc: dram, dram: [[0, 536870912]]", "loc: host, host: [[7, 0]]"), "PP031");
+  EXPECT_EQ(code("[[0, 536870912]]", "[[0, 536870912]], read_ports: [9]"), "PP033");
 }
 
 TEST(QueueAddress, HostChannelsFollowOneAnother) {

@@ -220,5 +220,18 @@ TEST_F(Damage, SharesThatFeedThemselves) {
   expect_caught("PC010");
 }
 
+// The output buffer of four entries is handed on when it is full; six inputs leave it half full.
+TEST(Check, InputsThatDoNotFillTheBuffersOfTheirProducer) {
+  const std::string shape = "t: 1, mblock: [1, 1], ublock: [2, 2]";
+  Built built(
+      netlist_text(queue_text("x", "HOST", "grid_size: [1, 1], " + shape, 1, 0x20000000) +
+                       queue_text("y", "b", "grid_size: [1, 1], " + shape, 1, 0x30000000),
+                   op_text("a", "nop", "x", 1, "grid_loc: [0, 0], grid_size: [1, 1]", shape + ", ublock_order: r, buf_size_mb: 8") +
+                       op_text("b", "nop", "a", 1, "grid_loc: [1, 0], grid_size: [1, 1]", shape + ", ublock_order: r, buf_size_mb: 2"),
+                   6));
+  ASSERT_EQ(built.problem, "");
+  EXPECT_EQ(built.check(), "op 'b', input 0, core [0, 0]: the 6 inputs of the epoch do not fill the buffers of op 'a' [PC020]\n");
+}
+
 }  // namespace
 }  // namespace buda::pipes

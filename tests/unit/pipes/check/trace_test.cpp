@@ -11,6 +11,8 @@
 
 #include <gmock/gmock.h>
 
+#include <functional>
+
 namespace buda::pipes {
 namespace {
 
@@ -92,6 +94,39 @@ TEST_F(CheckSteps, ExpectedByTheDefinitions) {
   const auto stored = expected_output(built_.netlist->queues[1], 1, op("n"), 3, "here", findings_);
   ASSERT_TRUE(stored.has_value());
   EXPECT_EQ(stored->tiles.front().core, 1);
+}
+
+// Netlists that the pipes are not of, as the checker reads what others made.
+TEST_F(CheckSteps, InputsThatNoPipesCouldServe) {
+  auto finding = [&](const std::function<void(netlist::Op&)>& change) {
+    const Built damaged(stacked());
+    netlist::Op& n = damaged.netlist->graphs.front().ops.back();
+    change(n);
+    const CheckedEpoch epoch{*damaged.index,
+                             *damaged.device,
+                             damaged.cluster(),
+                             damaged.epochs.front(),
+                             damaged.padding,
+                             damaged.graph,
+                             BufferIndex(damaged.graph.buffers)};
+    Findings findings;
+    EXPECT_FALSE(expected_input(epoch, n, 0, 0, 3, "here", findings));
+    return messages(findings.failure);
+  };
+  EXPECT_EQ(finding([](netlist::Op& n) { n.inputs[0].kernel_broadcast.tiles = 1; }),
+            "here: kernel_broadcast reads tile 0 of core 0 of op 'f' again where tile 1 of core 0 of op 'f' should be [PC015]\n");
+  EXPECT_EQ(finding([](netlist::Op& n) { n.inputs[0].maps.tms.front().factor = 3; }),
+            "op 'n', input 0: the manipulations do not apply [PC017]\n");
+  EXPECT_EQ(finding([](netlist::Op& n) { n.block.mblock_m = 2; }), "here: it takes more than the t=2 rt=1 ct=4 that arrive [PC017]\n");
+  EXPECT_EQ(finding([](netlist::Op& n) { n.type = netlist::OpType::tilizer; }),
+            "here: the checker does not know this kind of input [PC019]\n");
+}
+
+TEST_F(CheckSteps, QueuesThatTakeMoreThanTheirOpGives) {
+  netlist::Queue queue = built_.netlist->queues[1];
+  queue.block.mblock_m = 2;
+  EXPECT_FALSE(expected_output(queue, 0, op("n"), 3, "here", findings_));
+  EXPECT_EQ(messages(findings_.failure), "here: it takes more than the t=2 rt=1 ct=4 that arrive [PC017]\n");
 }
 
 TEST_F(CheckSteps, CompareFindsTheFirstDifference) {

@@ -159,6 +159,51 @@ TEST(PlanOutput, WhatAQueueCannotTake) {
             "PP020");
 }
 
+// Rows of datums are those of the op; they cannot be moved.
+TEST(PlanOutput, WhatAQueueOfRowsCannotTake) {
+  const std::string kept = "grid_size: [1, 1], " + kOne, flat = "type: queue, entries: 4, layout: flat";
+  auto problem = [&](const std::string& shape, const std::string& more) {
+    std::string op = op_text("b", "nop", "q", 1, "grid_loc: [1, 0], grid_size: [1, 1]", kOne + kOrder);
+    op = edited(op, "untilize_output: false", "untilize_output: true");
+    return Built(netlist_text(queue_text("q", "HOST", kept, 1, 0x20000000) + queue_text("out", "b", shape, 1, 0x30000000, flat + more), op,
+                              2))
+        .problem;
+  };
+  EXPECT_EQ(problem(kept, ""), "");
+  EXPECT_EQ(problem("grid_size: [1, 1], t: 1, mblock: [1, 2], ublock: [2, 2]", ""),
+            "queue 'out', written by op 'b': it holds t=1 rt=2 ct=4, and the untilized output is t=1 rt=2 ct=2 [PP017]\n");
+  EXPECT_EQ(problem(kept, ", input_tms: [transpose]"),
+            "queue 'out', written by op 'b': an untilized output cannot be manipulated [PP017]\n");
+}
+
+TEST(PlanOutput, EachBufferIsFilledByOneCoreAndOnePipe) {
+  const std::string source = queue_text("q", "HOST", "grid_size: [1, 1], t: 1, mblock: [1, 2], ublock: [1, 1]", 1, 0x20000000);
+  Built two_cores(
+      netlist_text(source + queue_text("out", "b", "grid_size: [1, 1], t: 1, mblock: [1, 2], ublock: [1, 1]", 1, 0x30000000),
+                   op_text("b", "nop", "q", 1, "grid_loc: [0, 0], grid_size: [1, 2]", "t: 1, mblock: [1, 1], ublock: [1, 1]" + kOrder), 2));
+  EXPECT_EQ(
+      two_cores.problem,
+      "queue 'out', written by op 'b': buffer 0 would be filled by several cores of the op; one core must fill each buffer [PP018]\n");
+  Built rounds(
+      netlist_text(queue_text("q", "HOST", "grid_size: [1, 1], t: 2, mblock: [1, 1], ublock: [1, 1]", 1, 0x20000000) +
+                       queue_text("out", "b", "grid_size: [1, 2], t: 1, mblock: [1, 1], ublock: [1, 1]", 2, 0x30000000,
+                                  "type: queue, entries: 4, input_tms: [hstack: 2]"),
+                   op_text("b", "nop", "q", 1, "grid_loc: [0, 0], grid_size: [1, 1]", "t: 2, mblock: [1, 1], ublock: [1, 1]" + kOrder), 2));
+  EXPECT_EQ(rounds.problem,
+            "queue 'out', written by op 'b': its buffers would be filled in round-robin order; each must be filled by a pipe of its own "
+            "[PP018]\n");
+}
+
+TEST(Epochs, AGraphIsAlwaysExecutedWithTheSamePrologues) {
+  const std::string plain = "{prologue: false, epilogue: false, zero: false, rd_ptr_local: 0, rd_ptr_global: 0}",
+                    kept = "{prologue: true, epilogue: false, zero: false, rd_ptr_local: 0, rd_ptr_global: 0}",
+                    once = "    - execute: {graph_name: g, queue_settings: {q: ";
+  std::string text = edited(two_readers(), "queue_settings: {}", "queue_settings: {q: " + plain + "}");
+  EXPECT_EQ(Built(text + once + plain + "}}\n").problem, "");
+  EXPECT_EQ(Built(text + once + kept + "}}\n").problem,
+            "graph 'g' is executed with queue 'q' as prologue or epilogue, and without [PP006]\n");
+}
+
 TEST(PlanOutput, OneRouteForEachBuffer) {
   Built b(two_readers());
   ASSERT_TRUE(b.ok()) << b.problem;
