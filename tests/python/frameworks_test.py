@@ -94,6 +94,22 @@ class Frameworks(unittest.TestCase):
                 openbuda.compile_to_image(Gives(what), str(self.work / "none.tti"), sample_inputs=(torch.zeros(2, 3),))
         self.assertFalse((self.work / "none.tti").exists())
 
+    def test_what_pytorchs_exporter_lacks_is_traced(self):
+        class Lacks(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.attention = torch.nn.MultiheadAttention(8, 2, batch_first=True)
+
+            def forward(self, x, y):
+                return {"x": self.attention(x, x, x)[0], "rest": (torch.tril(y), [x + y.sum(), None])}
+
+        x, y, net = torch.randn(2, 5, 8), torch.randn(4, 4), Lacks().eval()
+        with torch.no_grad():  # the fast path of attention, which has no ONNX
+            want, (lower, (moved, _)) = net(x, y).values()
+            image = self.compiled(net, (x, y))
+        self.assertEqual(image.get_input_shapes(), {"x": (2, 5, 8), "y": (4, 4)})
+        self.computes(image, (x, y), {"x.output": want, "rest_0": lower, "rest_1_0": moved})
+
     def test_names_of_outputs_are_those_of_torchscript(self):
         x = torch.randn(2, 3)
         y = torch.randn(2, 3)

@@ -53,10 +53,11 @@ def _tensors_of(value):
 
 
 class PyTorchModule(Module):
-    """A torch.nn.Module. On the host it runs as it is; to be compiled it is exported to ONNX by PyTorch."""
+    """A torch.nn.Module. On the host it runs as it is; to be compiled it is exported by PyTorch to ONNX, or traced where PyTorch's exporter lacks an operator."""
 
     def __init__(self, name, module, redirect_forward=True):
         self.name, self.module = name, module
+        self._traced_shapes = {}
         if redirect_forward:
             self.forward = module.forward
 
@@ -87,7 +88,8 @@ class PyTorchModule(Module):
         return [Parameter(value, requires_grad=value.requires_grad, name=name) for name, value in self.module.named_parameters()]
 
     def export(self, folder, sample_inputs, training=False):
-        """Writes ONNX for the shapes of these inputs; gives the file. For training parameters keep their names, and dropout and normalisations their mode."""
+        """Writes ONNX (where PyTorch cannot, TorchScript) for the shapes of these inputs; gives the file. For training parameters keep their names, and
+        dropout and normalisations their mode."""
         import torch
         path = pathlib.Path(folder, f"{self.name}.onnx")
         forward = type(self.module).forward
@@ -110,10 +112,30 @@ class PyTorchModule(Module):
             is_flat = isinstance(result, torch.Tensor) or (isinstance(result, (tuple, list)) and all(isinstance(x, torch.Tensor) for x in result))
             model = self.module if is_flat else _flat(self.module)
             model.train(training)
-            torch.onnx.export(model, inputs, str(path), input_names=names, output_names=outputs, opset_version=13, **kept)
+            self._traced_shapes = {}
+            try:
+                torch.onnx.export(model, inputs, str(path), input_names=names, output_names=outputs, opset_version=13, **kept)
+            except Exception as refusal:  # of PyTorch's exporter, which has errors of many types
+                if training:
+                    raise
+                path = path.with_suffix(".pt")
+                self._trace(names, inputs, outputs, path, refusal)
         finally:
             self.module.train(was_training)
         return str(path)
+
+    def _trace(self, names, inputs, outputs, path, refusal):
+        """Writes TorchScript with the same names; where that fails too, the exporter's refusal is the error."""
+        import torch
+        try:
+            with torch.no_grad():
+                torch.jit.trace(_named(self.module, names, outputs), inputs, check_trace=False, strict=False).save(str(path))
+        except Exception:
+            raise refusal from None
+        self._traced_shapes = named_shapes(dict(zip(names, inputs)))
+
+    def shapes(self, sample_inputs):
+        return self._traced_shapes
 
 
 def _flat(module):
@@ -129,6 +151,23 @@ def _flat(module):
             return tuple(_tensors_of(self.module(*inputs)))
 
     return Flat()
+
+
+def _named(module, inputs, outputs):
+    """A module whose parameters have these names, and whose result is a dictionary with these."""
+    import torch
+
+    class Named(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.module = module
+
+        def forward(self, *given):
+            return dict(zip(outputs, _tensors_of(self.module(*given))))
+
+    parameters = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in ("self", *inputs)]
+    Named.forward.__signature__ = inspect.Signature(parameters)  # by which PyTorch names what it traces
+    return Named()
 
 
 class TorchScriptModule(Module):
