@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A model in training mode: batch normalisation, whose statistics a step moves, and dropout, whose masks the trainer draws, next to PyTorch.
 
-    train_modes.py BUILD_DIR SOURCE_DIR
+    train_modes.py BUILD_DIR SOURCE_DIR [--long]
 
-Losses, statistics, and a validation in evaluation mode; from ONNX and TorchScript; on golden and grid; in programs. Then an optimizer from a file.
+Losses, statistics, and a validation in evaluation mode, of a convolutional network from ONNX and TorchScript and of a perceptron; of the latter also on golden and
+grid, and in programs. Then an optimizer from a file. --long: the convolutional network on golden and grid and in programs, too.
 """
 import json
 import pathlib
@@ -37,6 +38,8 @@ class Dropped(nn.Module):
 
 
 class Net(nn.Module):
+    dropped = 96  # elements of a sample
+
     def __init__(self):
         super().__init__()
         self.conv, self.norm, self.drop = nn.Conv2d(1, 6, 3, padding=1), nn.BatchNorm2d(6, momentum=0.2), nn.Dropout(RATIO)
@@ -47,14 +50,26 @@ class Net(nn.Module):
         return self.out(torch.relu(self.flat(self.hidden(self.drop(x.flatten(1))))))
 
 
+class Perceptron(nn.Module):
+    dropped = 20
+
+    def __init__(self):
+        super().__init__()
+        self.hidden, self.norm, self.drop, self.out = nn.Linear(64, 20), nn.BatchNorm1d(20, momentum=0.2), nn.Dropout(RATIO), nn.Linear(20, 10)
+
+    def forward(self, x):
+        return self.out(self.drop(torch.relu(self.norm(self.hidden(x.flatten(1))))))
+
+
 def data_of(digits, kind, rows):
     images = numpy.load(digits / f"digits.{kind}images.npz")["image"][:rows].reshape(-1, 1, 8, 8).astype("f4")
     return images, numpy.load(digits / f"digits.{kind}labels.npz")["label"][:rows].astype("i8")
 
 
 class Bench:
-    def __init__(self, build, digits, folder):
-        self.tools, self.folder = Tools(build, folder), folder
+    def __init__(self, build, digits, folder, kind):
+        folder.mkdir()
+        self.tools, self.folder, self.kind = Tools(build, folder), folder, kind
         self.images, self.labels = data_of(digits, "train.", 120)
         # Not a multiple of the batch: what fills it up must not count.
         self.others, self.other_labels = data_of(digits, "", 55)
@@ -63,7 +78,7 @@ class Bench:
         for name, array in (("y", self.labels), ("w", self.other_labels)):
             numpy.savez(folder / f"{name}.npz", target=array)
         torch.manual_seed(6)
-        self.net = Net().train()
+        self.net = kind().train()
         sample = torch.from_numpy(self.images[:BATCH])
         export(self.net, {"x": sample}, folder / "net.onnx")
         torch.jit.trace(self.net, sample, check_trace=False).save(str(folder / "traced.pt"))
@@ -82,14 +97,14 @@ class Bench:
         return {t.name: torch.from_numpy(onnx.numpy_helper.to_array(t).copy()) for t in model.graph.initializer}
 
     def expected(self, file, mask_name):
-        net = Net()
+        net = self.kind()
         net.load_state_dict(self.stored(file), strict=False)
         net.drop, out, per_epoch = Dropped(), [], len(self.images) // BATCH
         rule = torch.optim.SGD(net.parameters(), lr=RATE, momentum=0.9)
         net.train()
         for t in range(STEPS):
             rows = order(len(self.images), 1, t // per_epoch)[t % per_epoch * BATCH:][:BATCH]
-            net.drop.mask = torch.from_numpy(dropout_mask(mask_name, 1, t + 1, (BATCH, 96), RATIO))
+            net.drop.mask = torch.from_numpy(dropout_mask(mask_name, 1, t + 1, (BATCH, self.kind.dropped), RATIO))
             loss = functional.cross_entropy(net(torch.from_numpy(self.images[rows])), torch.from_numpy(self.labels[rows]))
             rule.zero_grad()
             loss.backward()
@@ -156,13 +171,16 @@ class Bench:
 
 def main():
     torch.set_num_threads(1)
+    build, digits = sys.argv[1], pathlib.Path(sys.argv[2]).resolve() / "share/examples/digits"
     with tempfile.TemporaryDirectory() as place:
-        bench = Bench(sys.argv[1], pathlib.Path(sys.argv[2]).resolve() / "share/examples/digits", pathlib.Path(place))
+        bench, small = (Bench(build, digits, pathlib.Path(place) / kind.__name__, kind) for kind in (Net, Perceptron))
         off, losses = bench.next_to_pytorch("net.onnx")
         traced, _ = bench.next_to_pytorch("traced.pt", "--input-shape", f"x={BATCH},1,8,8")
         bench.from_a_file()
-        bench.on_the_chip(losses)
-        bench.in_programs()
+        on_chip = [(small, small.next_to_pytorch("net.onnx")[1])] + ([(bench, losses)] if "--long" in sys.argv else [])
+        for one, expected in on_chip:
+            one.on_the_chip(expected)
+            one.in_programs()
     print(f"a model in training mode follows PyTorch to {off:.1e} (ONNX) and {traced:.1e} (TorchScript) over {STEPS} steps")
 
 
