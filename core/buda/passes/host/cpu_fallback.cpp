@@ -436,8 +436,8 @@ Result<PassReport> cpu_fallback(Graph& graph, PassContext& context) {
   if (!context.fallback.enabled) return PassReport{};
   mark_made_for_host(graph, context.fallback.nodes, context.host);
   Chooser chooser(graph, context);
-  auto report = chooser.run();
-  context.lowered_on_trial = chooser.take_lowered();
+  BUDA_ASSIGN(PassReport report, chooser.run());
+  report.lowered = chooser.take_lowered();
   return report;
 }
 

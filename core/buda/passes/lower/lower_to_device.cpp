@@ -33,6 +33,9 @@
 #include <buda/graph/editor.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
 
+#include <optional>
+#include <utility>
+
 namespace buda::passes {
 namespace {
 
@@ -51,15 +54,15 @@ void report_f64(const graph::Graph& graph, PassContext& context) {
                                count == 1 ? "'" : "', ...", "); on the device they are rounded to F32, with which it computes")));
 }
 
-Result<graph::Graph> lowered_before_or_now(const graph::Graph& graph, PassContext& context) {
+using Trial = std::optional<graph::Graph>;  // of the device's part
+
+Result<graph::Graph> lowered_before_or_now(const graph::Graph& graph, PassContext& context, Trial trial) {
   report_f64(graph, context);
-  if (!context.lowered_on_trial) return lower(graph, context);
-  graph::Graph lowered = std::move(*context.lowered_on_trial);
-  context.lowered_on_trial.reset();
-  return lowered;
+  if (trial) return std::move(*trial);
+  return lower(graph, context);
 }
 
-Result<graph::Graph> lowered_in_part(const graph::Graph& graph, PassContext& context) {
+Result<graph::Graph> lowered_in_part(const graph::Graph& graph, PassContext& context, Trial trial) {
   HostPart part(graph);
   const bool idle = part.device_is_idle();
   graph::Graph device = part.take_device();
@@ -67,13 +70,14 @@ Result<graph::Graph> lowered_in_part(const graph::Graph& graph, PassContext& con
     device.level = graph::Level::device;
     return part.join(std::move(device));
   }
-  BUDA_ASSIGN(graph::Graph lowered, lowered_before_or_now(device, context));
+  BUDA_ASSIGN(graph::Graph lowered, lowered_before_or_now(device, context, std::move(trial)));
   return part.join(std::move(lowered));
 }
 
-Result<PassReport> lower_to_device(graph::Graph& graph, PassContext& context) {
+Result<PassReport> lower_to_device(graph::Graph& graph, PassContext& context, Trial trial) {
   PassReport report{graph.size()};
-  BUDA_ASSIGN(graph::Graph lowered, wants_host(graph) ? lowered_in_part(graph, context) : lowered_before_or_now(graph, context));
+  BUDA_ASSIGN(graph::Graph lowered, wants_host(graph) ? lowered_in_part(graph, context, std::move(trial))
+                                                      : lowered_before_or_now(graph, context, std::move(trial)));
   graph::erase_dead_nodes(lowered);
   // What is wrong with it now, the lowering made wrong.
   if (auto sound = ops::check(lowered, *context.ops); !sound) {
@@ -89,12 +93,18 @@ Result<PassReport> lower_to_device(graph::Graph& graph, PassContext& context) {
   return report;
 }
 
+Result<PassReport> lower_untried(graph::Graph& graph, PassContext& context) { return lower_to_device(graph, context, std::nullopt); }
+Result<PassReport> lower_tried(graph::Graph& graph, PassContext& context, graph::Graph lowered) {
+  return lower_to_device(graph, context, std::move(lowered));
+}
+
 }  // namespace
 
 const Pass kLowerToDevice = {.name = "lower-to-device",
                              .summary = "lower the graph to netlist ops on padded tiles, with broadcasts and transposes on edges",
                              .level = graph::Level::tensor,
                              .needs_device = true,
-                             .run = lower_to_device};
+                             .run = lower_untried,
+                             .run_on_trial = lower_tried};
 
 }  // namespace buda::passes

@@ -21,7 +21,7 @@ bool RewriteCounter::allow(std::string_view pass, const graph::Node& at) {
 
 std::string RewriteCounter::last_done() const { return done_ == 0 ? "" : cat(last_done_pass_, " at '", last_done_node_, '\''); }
 
-Result<PassReport> run_pass(const Pass& pass, graph::Graph& graph, PassContext& context) {
+Result<PassReport> run_pass(const Pass& pass, graph::Graph& graph, PassContext& context, std::optional<graph::Graph> lowered) {
   if (pass.level && *pass.level != graph.level) {
     Diagnostic d = usage_error("PA002", cat("pass '", pass.name, "' works at ", graph::level_name(*pass.level), " level, and the graph '",
                                             graph.name, "' is at ", graph::level_name(graph.level), " level"));
@@ -30,10 +30,8 @@ Result<PassReport> run_pass(const Pass& pass, graph::Graph& graph, PassContext& 
   }
   if (pass.needs_device && context.device == nullptr)
     return usage_error("PA003", cat("pass '", pass.name, "' needs to know the device: choose one with --device"));
-  const bool had_trial = context.lowered_on_trial.has_value();
-  auto report = pass.run(graph, context);
-  if (had_trial) context.lowered_on_trial.reset();
-  return report;
+  if (lowered && pass.run_on_trial != nullptr) return pass.run_on_trial(graph, context, std::move(*lowered));
+  return pass.run(graph, context);
 }
 
 }  // namespace buda::passes

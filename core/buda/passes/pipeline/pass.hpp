@@ -88,13 +88,13 @@ struct PassContext {
   bool device_tilizes = false;         // inputs come to the device in rows (tilize-on-device)
   std::vector<BufferRequest> buffers;  // what is met is taken off (insert-buffers)
   RewriteCounter rewrites;
-  // What the last pass made of the graph when it lowered it on trial; lower-to-device right after it need not do so again.
-  std::optional<graph::Graph> lowered_on_trial = {};
 };
 
 struct PassReport {
   std::size_t rewrites = 0;
   std::string note = {};  // one line for the log; empty: the counts say it all
+  // The device's part of the graph, of a pass that had to lower it on trial: lower-to-device right after it need not do so again.
+  std::optional<graph::Graph> lowered = {};
   bool changed() const { return rewrites != 0; }
 };
 
@@ -105,6 +105,8 @@ struct Pass {
   bool needs_device = false;
   bool keeps_results = true;  // false: later passes are verified against this pass's output
   Result<PassReport> (*run)(graph::Graph& graph, PassContext& context) = nullptr;
+  // Instead of run() where the pass before has lowered the graph on trial; null: that is of no use here.
+  Result<PassReport> (*run_on_trial)(graph::Graph& graph, PassContext& context, graph::Graph lowered) = nullptr;
 };
 
 // In the order in which --list-passes shows them.
@@ -114,7 +116,8 @@ const Pass* find_pass(std::string_view name);
 // Or a diagnostic with the nearest name; the place is left to the caller.
 Result<const Pass*> require_pass(std::string_view name);
 
-// Runs a pass on a graph of its level, on a device if it needs one; these are usage errors otherwise.
-Result<PassReport> run_pass(const Pass& pass, graph::Graph& graph, PassContext& context);
+// Runs a pass on a graph of its level, on a device if it needs one; these are usage errors otherwise. `lowered`: PassReport::lowered of the
+// pass right before.
+Result<PassReport> run_pass(const Pass& pass, graph::Graph& graph, PassContext& context, std::optional<graph::Graph> lowered = {});
 
 }  // namespace buda::passes

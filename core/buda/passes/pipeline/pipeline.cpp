@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <set>
+#include <utility>
 
 namespace buda::schema {
 
@@ -104,7 +106,8 @@ class Runner {
     context_.host.progress(pass.name, runs_.size(), std::max(passes_, run.number));
     if (options_.before) BUDA_TRY(options_.before(run, graph_));
     auto start = std::chrono::steady_clock::now();
-    BUDA_ASSIGN(run.report, run_pass(pass, graph_, context_));
+    BUDA_ASSIGN(run.report, run_pass(pass, graph_, context_, std::exchange(lowered_, std::nullopt)));
+    lowered_ = std::exchange(run.report.lowered, std::nullopt);
     run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     run.nodes_after = graph_.size();
     runs_.push_back(run);
@@ -125,7 +128,8 @@ class Runner {
   const RunOptions& options_;
   std::size_t passes_ = 0;  // of one round
   std::vector<PassRun> runs_;
-  std::set<const Pass*> settled_;  // those that found nothing in the graph as it is
+  std::optional<graph::Graph> lowered_;  // by the pass before, on trial
+  std::set<const Pass*> settled_;        // those that found nothing in the graph as it is
   bool stopped_ = false;
 };
 
