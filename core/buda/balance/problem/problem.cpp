@@ -7,11 +7,11 @@
 #include <buda/balance/problem/names.hpp>
 #include <buda/balance/problem/node_error.hpp>
 #include <buda/balance/problem/op_attributes.hpp>
-#include <buda/balance/problem/operand_shapes.hpp>
 #include <buda/balance/problem/phases.hpp>
 #include <buda/balance/problem/readers.hpp>
 #include <buda/balance/problem/segment_order.hpp>
 #include <buda/balance/problem/selection.hpp>
+#include <buda/balance/problem/shapes.hpp>
 #include <buda/balance/problem/tile_sizes.hpp>
 #include <buda/balance/problem/translate.hpp>
 #include <buda/base/checked.hpp>
@@ -186,7 +186,7 @@ class ProblemBuilder {
       spec.op.tile_dim = tile_dim(node);
       if (sound) {
         set_precision(node, spec);
-        check_shapes(node, spec);
+        if (auto sound_shapes = set_shapes(problem_, node, spec); !sound_shapes) failure_.add(std::move(sound_shapes).failure());
       }
     }
     problem_.ops.push_back(std::move(spec));
@@ -377,94 +377,6 @@ class ProblemBuilder {
         (op.acc_format == DataFormat::int32 && !device_.features.int32_accumulate))
       unsupported_format(node, "accumulation", op.acc_format);
     if (!device_.supports(op.intermed_format)) unsupported_format(node, "intermediate", op.intermed_format);
-  }
-
-  std::optional<TileShape> arriving(const Node& node, const OpSpec& spec, std::size_t input) {
-    auto map = netlist::TileMap::make(spec.operands[input].shape, spec.op.inputs[input].maps);
-    if (const auto* error = std::get_if<netlist::MapError>(&map)) {
-      fail(node_error("BL008", node, cat("input ", input, ": ", error->reason)));
-      return std::nullopt;
-    }
-    return std::get<netlist::TileMap>(map).shape();
-  }
-
-  void check_shapes(const Node& node, OpSpec& spec) {
-    repeat_weights(spec);
-    std::vector<TileShape> in;
-    for (std::size_t i = 0; i < spec.operands.size(); ++i) {
-      // A producer with an error of its own has no shape to speak of.
-      if (spec.operands[i].shape.volume() == 0) return;
-      auto shape = arriving(node, spec, i);
-      if (!shape) return;
-      in.push_back(*shape);
-    }
-    auto mismatch = [&](std::size_t i, const TileShape& needed) {
-      fail(node_error(
-          "BL009", node,
-          cat("input ", i, " arrives as ", in[i].text(), " where ", needed.text(), " is needed for a result of ", spec.out.text())));
-    };
-    if (spec.selection) {
-      spec.inner = spec.selection->act_rows;
-      if (const TileShape needed{spec.selection->act_matrices, spec.inner, spec.out.ct}; in[1] != needed) mismatch(1, needed);
-      return;
-    }
-    if (has_free_operands(spec.op)) {
-      for (const ShapeFinding& finding : check_free_operands(spec, in)) fail(node_error(finding.code, node, finding.message));
-      return;
-    }
-    if (class_of(spec.op).inner) spec.inner = inner_of(spec.op, in);
-    if (spec.op.type == netlist::OpType::reduce && !check_reduction(node, spec, in[0])) return;
-    if (spec.op.type == netlist::OpType::tilizer) check_tilizer(node, spec);
-    for (std::size_t i = 0; i < in.size(); ++i)
-      if (const TileShape needed = needed_shape(on_one_core(spec), i).value_or(spec.out); in[i] != needed) mismatch(i, needed);
-  }
-
-  static std::int64_t inner_of(const netlist::Op& op, const std::vector<TileShape>& in) {
-    if (op.type == netlist::OpType::depthwise) return in[1].rt;
-    return op.attributes.reduce_dim == netlist::Dim::r ? in[0].rt : in[0].ct;
-  }
-
-  // With a block as large as its result.
-  static netlist::Op on_one_core(const OpSpec& spec) {
-    netlist::Op op = spec.op;
-    op.grid = {1, 1};
-    op.block = {static_cast<std::int32_t>(spec.out.t), static_cast<std::int32_t>(spec.out.rt), static_cast<std::int32_t>(spec.out.ct), 1,
-                1};
-    op.attributes.m_k = static_cast<std::int32_t>(spec.inner);
-    op.attributes.u_kt = 1;
-    return op;
-  }
-
-  // Whether the shape of the input can be looked at.
-  bool check_reduction(const Node& node, OpSpec& spec, const TileShape& in) {
-    auto& a = spec.op.attributes;
-    const TileShape out = spec.out;
-    switch (a.reduce_dim) {
-      case netlist::Dim::none:
-        fail(node_error("BL003", node, "attribute 'dim' is missing; it is r, c or z"));
-        return false;
-      case netlist::Dim::r:
-        if (out.rt != 1) fail(node_error("BL009", node, cat("a reduction along r gives one row of tiles, and the result has ", out.rt)));
-        break;
-      case netlist::Dim::c:
-        if (out.ct != 1) fail(node_error("BL009", node, cat("a reduction along c gives one column of tiles, and the result has ", out.ct)));
-        break;
-      case netlist::Dim::z:
-        // Without z all slices become one.
-        if (in.t % out.t == 0) a.z = static_cast<std::int32_t>(in.t / out.t);
-        break;
-    }
-    return true;
-  }
-
-  void check_tilizer(const Node& node, const OpSpec& spec) {
-    const Origin& from = spec.operands[0].from;
-    const netlist::OpInput& input = spec.op.inputs[0];
-    const bool rows =
-        from.source.valid() && problem_.source(from.source).kind == SourceKind::input && is_float(input.format) && !is_bfp(input.format);
-    if (!rows || !(input.maps == netlist::EdgeMaps{}))
-      fail(node_error("BL043", node,
-                      "the input of a tilizer is a model input in a format other than block floating point, without manipulations"));
   }
 
   void add_sink(const Node& node) {
