@@ -22,6 +22,7 @@ except ImportError:
     print("skipped: no PyTorch")
     sys.exit(77)
 
+import torchscript_definitions
 import torchscript_reach
 
 warnings.filterwarnings("ignore")
@@ -319,7 +320,7 @@ def main():
         for name, (function, inputs) in EXPRESSIONS.items():
             if not arguments.names or name in arguments.names:
                 tell(name, compare(tools, torch.jit.trace(function, tuple(v.clone() for v in inputs), check_trace=False), inputs, None))
-        for name, (function, inputs) in torchscript_reach.CASES.items():
+        for name, (function, inputs) in {**torchscript_reach.CASES, **torchscript_definitions.CASES}.items():
             if not arguments.names or name.split(".")[0] in arguments.names:
                 with torch.no_grad():
                     function = function.eval() if isinstance(function, nn.Module) else function

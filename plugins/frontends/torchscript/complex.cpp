@@ -11,12 +11,57 @@ namespace buda::torchscript {
 namespace {
 
 // Operators that do the same to both parts: they move elements, or are linear.
-constexpr std::string_view kOfBothParts[] = {
-    "__getitem__", "alias",     "cat",     "chunk",    "clone", "concat",       "contiguous", "cumsum",  "detach",
-    "expand",      "expand_as", "flatten", "flip",     "index", "index_select", "mean",       "movedim", "narrow",
-    "neg",         "permute",   "repeat",  "reshape",  "roll",  "select",       "slice",      "split",   "split_with_sizes",
-    "squeeze",     "stack",     "sum",     "swapaxes", "t",     "tensor_split", "transpose",  "unbind",  "unsqueeze",
-    "view",        "unflatten"};
+constexpr std::string_view kOfBothParts[] = {"__getitem__",
+                                             "alias",
+                                             "cat",
+                                             "chunk",
+                                             "clone",
+                                             "concat",
+                                             "contiguous",
+                                             "cumsum",
+                                             "detach",
+                                             "expand",
+                                             "expand_as",
+                                             "flatten",
+                                             "flip",
+                                             "index",
+                                             "index_select",
+                                             "mean",
+                                             "movedim",
+                                             "narrow",
+                                             "neg",
+                                             "permute",
+                                             "repeat",
+                                             "reshape",
+                                             "roll",
+                                             "select",
+                                             "slice",
+                                             "split",
+                                             "split_with_sizes",
+                                             "squeeze",
+                                             "stack",
+                                             "sum",
+                                             "swapaxes",
+                                             "t",
+                                             "tensor_split",
+                                             "transpose",
+                                             "unbind",
+                                             "unsqueeze",
+                                             "view",
+                                             "unflatten",
+                                             "numpy_T",
+                                             "mT",
+                                             "swapdims",
+                                             "reshape_as",
+                                             "view_as",
+                                             "tile",
+                                             "narrow_copy",
+                                             "constant_pad_nd",
+                                             "type_as",
+                                             "expand_copy",
+                                             "hstack",
+                                             "vstack",
+                                             "rot90"};
 // Operators on what both parts have in common.
 constexpr std::string_view kOfShape[] = {"size", "dim", "len", "numel", "device", "is_contiguous", "sym_size"};
 
@@ -41,6 +86,17 @@ Value part_of(const Value& value, bool real) {
   std::vector<Value> items;
   for (const Value& item : (*list)->items) items.push_back(part_of(item, real));
   return (*list)->tuple ? tuple_of(std::move(items)) : list_of(std::move(items));
+}
+
+// A power that is a product of a few factors.
+std::optional<int> whole_exponent(const Value& value) {
+  constexpr double kMaxFactors = 64;
+  const auto* whole = value.as<std::int64_t>();
+  const auto* real = value.as<double>();
+  const double exponent = whole != nullptr ? static_cast<double>(*whole) : real != nullptr ? *real : 0;
+  if (!(exponent >= 1 && exponent <= kMaxFactors)) return std::nullopt;
+  const int rounded = static_cast<int>(exponent);
+  return rounded == exponent ? std::optional<int>(rounded) : std::nullopt;
 }
 
 // Results of both parts, element by element of lists.
@@ -115,6 +171,29 @@ Result<Value> Evaluator::complex_arithmetic(std::string_view name, const Value& 
   return complex_of(std::move(real), std::move(imaginary));
 }
 
+Result<Value> Evaluator::complex_function(std::string_view name, const Value& of) {
+  const ComplexPair& z = *complex_part(of);
+  if (name == "exp") {
+    BUDA_ASSIGN(Value length, real_operator("exp", {z.real}));
+    return real_operator("polar", {std::move(length), z.imaginary});
+  }
+  // The logarithm and the root by length and angle.
+  BUDA_ASSIGN(Value length, real_operator("abs", {of}));
+  BUDA_ASSIGN(Value turn, real_operator("angle", {of}));
+  BUDA_ASSIGN(Value of_length, real_operator(name, {std::move(length)}));
+  if (name == "log") return complex_of(std::move(of_length), std::move(turn));
+  BUDA_ASSIGN(Value half, real_operator("mul", {std::move(turn), Value(0.5)}));
+  return real_operator("polar", {std::move(of_length), std::move(half)});
+}
+
+Result<Value> Evaluator::complex_power(const Value& of, int exponent) {
+  Value power = of;
+  for (int i = 1; i < exponent; ++i) {
+    BUDA_ASSIGN(power, complex_arithmetic("mul", power, of));
+  }
+  return power;
+}
+
 Result<std::optional<Value>> Evaluator::call_complex(std::string_view name, const Arguments& arguments) {
   const auto& given = arguments.given;
   auto made = [](Result<Value> value) -> Result<std::optional<Value>> {
@@ -164,6 +243,11 @@ Result<std::optional<Value>> Evaluator::call_complex(std::string_view name, cons
     BUDA_ASSIGN(Value sum, real_operator("add", {std::move(a), std::move(b)}));
     return made(real_operator("sqrt", {std::move(sum)}));
   }
+  if (z != nullptr && is_one_of(name, {"exp", "log", "sqrt"})) return made(complex_function(name, given[0]));
+  if (z != nullptr && name == "square") return made(complex_arithmetic("mul", given[0], given[0]));
+  if (z != nullptr && name == "reciprocal") return made(complex_arithmetic("div", Value(1.0), given[0]));
+  if (z != nullptr && name == "pow" && given.size() == 2)
+    if (const auto exponent = whole_exponent(given[1])) return made(complex_power(given[0], *exponent));
   if (z != nullptr && name == "angle") return made(real_operator("atan2", {z->imaginary, z->real}));
   if (z != nullptr && name == "to") return std::optional<Value>(given[0]);
   const Diagnostic d = error("TS040", cat("torch.", name, " of complex numbers is not supported"));

@@ -37,11 +37,17 @@ Result<Value> Evaluator::run(Object& object, const std::string& method, std::vec
 
 // ---- calls
 
-Result<Value> Evaluator::invoke(const Function& function, Arguments arguments) {
+// `defines`: the operator that the function is, if it is not of the model.
+Result<Value> Evaluator::invoke(const Function& function, Arguments arguments, std::string_view defines) {
   if (++depth_ > kDeepestCall) return error("TS050", "calls are nested too deeply");
-  Frame frame{&function, {}, {}, {}};
+  Frame frame{&function, {}, {}, {}, !defines.empty()};
   frame.place.file = function.file;
   if (frame_ != nullptr) frame.place.module = frame_->place.module;
+  if (!defines.empty()) {
+    const std::string& module = frame_->place.module;
+    frame.place = frame_->place;
+    if (!defines.starts_with('_')) frame.place.module = module.empty() ? std::string(defines) : cat(module, '.', defines);
+  }
   auto& given = arguments.given;
   if (!given.empty())
     if (const auto* self = given[0].as<Object*>(); self != nullptr && own_.count(*self) != 0) frame.place.module = (*self)->path;
@@ -141,7 +147,7 @@ Result<Evaluator::Flow> Evaluator::run_block(const std::vector<Statement>& block
 
 Result<Evaluator::Flow> Evaluator::run_statement(const Statement& s) {
   BUDA_TRY(spend());
-  frame_->place.line = s.line;
+  if (!frame_->defines_operator) frame_->place.line = s.line;
   switch (s.kind) {
     case Statement::Kind::pass:
       return Flow::on;
@@ -172,7 +178,7 @@ Result<Evaluator::Flow> Evaluator::run_statement(const Statement& s) {
 Result<Evaluator::Flow> Evaluator::run_repetition(const Statement& s) {
   while (true) {
     BUDA_TRY(spend());
-    frame_->place.line = s.line;
+    if (!frame_->defines_operator) frame_->place.line = s.line;
     BUDA_ASSIGN(bool holds, condition(s.value));
     if (!holds) return Flow::on;
     BUDA_ASSIGN(Flow flow, run_block(s.body));

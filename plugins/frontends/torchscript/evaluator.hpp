@@ -28,13 +28,15 @@ class Evaluator {  // wide because it has a function for each form of statement 
     Place place;
     std::map<std::string, Value> names;
     Value given_back = Nothing{};
+    bool defines_operator = false;  // its nodes stand where the operator is called
   };
   struct Arguments {
     std::vector<Value> given;
     std::vector<std::pair<std::string, Value>> named;
   };
 
-  Result<Value> invoke(const Function& function, Arguments arguments);
+  Result<Value> invoke(const Function& function, Arguments arguments, std::string_view defines = {});
+  Result<Value> call_definition(const Function& definition, std::string_view name, Arguments arguments);
   Result<Flow> run_block(const std::vector<Statement>& block);
   Result<Flow> run_statement(const Statement& s);
   Result<Flow> run_loop(const Statement& s);
@@ -62,6 +64,8 @@ class Evaluator {  // wide because it has a function for each form of statement 
   Result<std::optional<Value>> call_complex(std::string_view name, const Arguments& arguments);
   Result<Value> of_both_parts(std::string_view name, const Arguments& arguments);
   Result<Value> complex_arithmetic(std::string_view name, const Value& a, const Value& b);
+  Result<Value> complex_function(std::string_view name, const Value& of);
+  Result<Value> complex_power(const Value& of, int exponent);
   Result<Value> real_operator(std::string_view name, std::vector<Value> arguments);
   Result<Value> import_call(Call& call, const OpImporter& importer, Arguments& arguments);
   void report_unsupported(const std::string& op);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Expressions, and calls of operators.
 #include "evaluator.hpp"
+
+#include "definitions.hpp"
 #include "known_ops.hpp"
 
 #include <buda/base/text.hpp>
@@ -196,11 +198,11 @@ Result<Evaluator::Arguments> Evaluator::arguments_of(const Expr& call) {
 Result<Value> Evaluator::evaluate_call(const Expr& e) {
   BUDA_TRY(spend());
   const Expr& callee = e.children[0];
-  if (frame_ != nullptr && e.line != 0) frame_->place.line = e.line;
+  if (frame_ != nullptr && e.line != 0 && !frame_->defines_operator) frame_->place.line = e.line;
   if (callee.kind == Expr::Kind::name && frame_->names.count(callee.text) == 0 &&
       std::find(std::begin(kBuiltIns), std::end(kBuiltIns), callee.text) != std::end(kBuiltIns))
     return built_in(callee.text, e);
-  const std::uint32_t line = e.line;
+  const std::uint32_t line = frame_->defines_operator ? frame_->place.line : e.line;
   if (callee.kind == Expr::Kind::attribute) {
     BUDA_ASSIGN(Value of, evaluate(callee.children[0]));
     BUDA_ASSIGN(Arguments arguments, arguments_of(e));
@@ -310,11 +312,32 @@ Result<Value> Evaluator::call_operator(const std::string& op, Arguments argument
   const OpImporter* importer = find_known_op(name, arguments.given);
   if (importer == nullptr) importer = find_importer(name);
   if (importer == nullptr) {
+    const bool changes = name.ends_with('_') && !name.ends_with("__");
+    if (const Function* definition = find_definition(changes ? name.substr(0, name.size() - 1) : name))
+      return call_definition(*definition, name, std::move(arguments));
     report_unsupported(op);
     return Value(Failed{});
   }
   Call call(state_, frame_->place, op, std::move(arguments.given));
   return import_call(call, *importer, arguments);
+}
+
+// An operator that others define. One whose name ends with an underscore changes its first argument.
+Result<Value> Evaluator::call_definition(const Function& definition, std::string_view name, Arguments arguments) {
+  const bool changes = name.ends_with('_') && !arguments.given.empty();
+  const Value target = changes ? arguments.given[0] : Value(Nothing{});
+  const auto takes = [&](std::string_view parameter) {
+    return std::any_of(definition.parameters.begin(), definition.parameters.end(), [&](const Parameter& p) { return p.name == parameter; });
+  };
+  std::erase_if(arguments.named, [&](const auto& n) { return n.second.none() || (n.first == "dtype" && !takes("dtype")); });
+  for (const auto& argument : arguments.named)
+    if (!takes(argument.first)) {
+      state_.failure.add(error("TS040", cat("torch.", name, " has an argument '", argument.first, "', which is not supported")));
+      return Value(Failed{});
+    }
+  BUDA_ASSIGN(Value made, invoke(definition, std::move(arguments), definition.name.substr(definition.name.find('.') + 1)));
+  if (!changes || made.failed()) return made;
+  return call_operator("torch.copy_", {{target, std::move(made)}, {}});
 }
 
 // Errors of an operator do not end the import: others may have some as well.

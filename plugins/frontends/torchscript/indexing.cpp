@@ -65,6 +65,15 @@ Result<Value> index_scatter(Call& n) {
   Ref x = n.ref("self");
   ops::AttrMap attrs{{"dim", axis}};
   if (n.importer().name == "scatter_add") attrs["reduction"] = std::string("add");
+  if (n.has("reduce")) {
+    // The words of scatter, and of scatter_reduce.
+    constexpr std::pair<std::string_view, std::string_view> kReductions[] = {
+        {"add", "add"}, {"multiply", "mul"}, {"prod", "mul"}, {"amax", "max"}, {"amin", "min"}};
+    BUDA_ASSIGN(const std::string reduce, n.text_or("reduce", ""));
+    for (const auto& [theirs, ours] : kReductions)
+      if (reduce == theirs) attrs["reduction"] = std::string(ours);
+    if (!attrs.contains("reduction")) return n.refuse(cat("its reduce is '", reduce, '\''));
+  }
   return n.tensor(n.result().op("scatter_elements", {x, indices, updates}, std::move(attrs)));
 }
 
@@ -287,6 +296,7 @@ Result<Value> index_one_hot(Call& n) {
 }
 
 constexpr OpImporter kIndexingOps[] = {
+    {"_scatter_with", "self dim index src reduce", index_scatter, "", kPartOfOthers},
     {"embedding", "weight indices padding_idx scale_grad_by_freq sparse", index_embedding},
     {"gather", "self dim index sparse_grad", index_gather},
     {"index", "self indices", index_index, "", "masks must be known"},
@@ -296,7 +306,7 @@ constexpr OpImporter kIndexingOps[] = {
     {"index_put", "self indices values accumulate", index_put, "", "masks must be known, but for one value at all places"},
     {"index_select", "self dim index", index_select},
     {"one_hot", "self num_classes", index_one_hot},
-    {"scatter", "self dim index src", index_scatter},
+    {"scatter", "self dim index src reduce", index_scatter},
     {"scatter_add", "self dim index src", index_scatter},
 };
 

@@ -231,6 +231,15 @@ Result<Value> language_raise(Call& n) {
   return d;
 }
 
+// For definitions of operators (definitions.hpp), whose place has their name.
+Result<Value> language_refuse(Call& n) {
+  const auto* text = n["message"].as<std::string>();
+  Diagnostic d = n.state().archive->error(
+      "TS040", cat(n.place().text(), " (", n.place().module, "): ", text == nullptr ? "this" : *text, " is not supported"));
+  d.node = n.place().module;
+  return d;
+}
+
 Result<Value> language_nothing(Call&) { return Value(Nothing{}); }
 Result<Value> language_no(Call&) { return Value(false); }
 Result<Value> language_device(Call&) { return Value(std::string("cpu")); }
@@ -246,6 +255,7 @@ constexpr OpImporter kLanguageOps[] = {
     {"ScalarImplicit", "a", language_item},
     {"__is__", "a b", language_is},
     {"__isnot__", "a b", language_is},
+    {"_refuse", "message", language_refuse},
     {"cuda", "a", language_same},
     {"device", "a b", language_device},
     {"is_autocast_cpu_enabled", "", language_no},

@@ -92,7 +92,13 @@ Result<Value> linear_einsum(Call& n) {
   return n.tensor(result);
 }
 
+Result<Value> linear_determinant(Call& n) {
+  BUDA_ASSIGN(Ref x, real_operand(n, "self"));
+  return n.tensor(n.result().op("determinant", {x}));
+}
+
 constexpr OpImporter kLinearOps[] = {
+    {"_determinant", "self", linear_determinant, "", kPartOfOthers},
     {"addmm", "self mat1 mat2 beta alpha", linear_addmm},
     {"addmv", "self mat1 mat2 beta alpha", linear_addmm},
     {"baddbmm", "self mat1 mat2 beta alpha", linear_addmm},

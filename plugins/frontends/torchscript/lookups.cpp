@@ -162,7 +162,7 @@ Result<Value> import_embedding_bag(Call& n) {
   BUDA_ASSIGN(auto mode, n.integer_or("mode", 0));
   BUDA_ASSIGN(auto padding, n.integer_or("padding_idx", -1));
   if (mode < 0 || mode > 2) return n.refuse(cat("its mode is ", mode, "; 0, 1 and 2 (sum, mean, max) are supported"));
-  if (padding >= 0) return n.refuse("it leaves out an index (padding_idx), which is not supported");
+  if (padding >= 0 && mode != 0) return n.refuse("it leaves out an index (padding_idx) in another mode than sum, which is not supported");
   BUDA_ASSIGN(Shape at, n.shape("indices"));
   BUDA_ASSIGN(DType index_type, n.dtype("indices"));
   BUDA_ASSIGN(Shape table, n.shape("weight"));
@@ -176,6 +176,14 @@ Result<Value> import_embedding_bag(Call& n) {
     Ref factors = n.ref("per_sample_weights");
     factors = n.step("factors").unsqueeze(factors, {1});
     rows = n.step("rows.scaled").multiply(rows, factors);
+  }
+  if (padding >= 0) {
+    Ref left_out = n.step("padding").constant(static_cast<double>(padding), index_type);
+    Ref counts = n.step("counts").op("equal", {indices, left_out});
+    counts = n.step("counts.others").op("logical_not", {counts});
+    Ref factors = n.cast(counts, DType::f32, "counts.real");
+    factors = n.step("counts.column").unsqueeze(factors, {1});
+    rows = n.step("rows.counted").multiply(rows, factors);
   }
   const std::int64_t first = bags.end[0] - bags.begin[0];
   const auto count = static_cast<std::int64_t>(bags.begin.size());
@@ -229,7 +237,7 @@ constexpr OpImporter kLookupOps[] = {
     {"bucketize", "self boundaries out_int32 right", import_bucketize},
     {"cdist", "x1 x2 p compute_mode", import_cdist},
     {"embedding_bag", "weight indices offsets scale_grad_by_freq mode sparse per_sample_weights include_last_offset padding_idx",
-     import_embedding_bag, "", "offsets known; without padding_idx; only the first result"},
+     import_embedding_bag, "", "offsets known; padding_idx where it sums; only the first result"},
     {"kthvalue", "self k dim keepdim", import_kthvalue},
     {"median", "self dim keepdim", import_median, "", "of equal elements the index may be another one"},
     {"searchsorted", "sorted_sequence self out_int32 right side sorter", import_bucketize, "", "without an order of its own"},

@@ -290,7 +290,7 @@ Result<Value> distance_pairwise(Call& n) {
   BUDA_ASSIGN(const double p, n.real_or("p", 2));
   BUDA_ASSIGN(const double eps, n.real_or("eps", 1e-6));
   BUDA_ASSIGN(const bool keep, n.flag_or("keepdim", false));
-  if (p != 1 && p != 2) return n.refuse(cat("its p is ", p, "; 1 and 2 are supported"));
+  if (!(p > 0) || std::isinf(p)) return n.refuse(cat("its p is ", p, "; positive and finite ones are supported"));
   BUDA_ASSIGN(RealOperands pair, same_shapes(n, "x1", "x2"));
   BUDA_ASSIGN(const Shape shape, n.shape_of(pair.a));
   const Dims last{static_cast<std::int64_t>(shape.rank()) - 1};
@@ -298,7 +298,13 @@ Result<Value> distance_pairwise(Call& n) {
   Ref away = n.step("away").subtract(pair.a, pair.b);
   Ref little = n.number(eps, pair.dtype);
   Ref moved = n.step("moved").add(away, little);
-  Ref powers = p == 1 ? n.step("abs").abs(moved) : n.step("squares").square(moved);
+  Ref powers = p == 2 ? n.step("squares").square(moved) : n.step("abs").abs(moved);
+  if (p != 1 && p != 2) {
+    Ref exponent = n.number(p, pair.dtype), root = n.number(1 / p, pair.dtype);
+    powers = n.step("powers").power(powers, exponent);
+    Ref sum = n.step("sum").op("reduce_sum", {powers}, {{"dims", last}, {"keep_dims", keep}});
+    return n.tensor(n.result().power(sum, root));
+  }
   if (p == 1) return n.tensor(n.result().op("reduce_sum", {powers}, {{"dims", last}, {"keep_dims", keep}}));
   Ref sum = n.step("sum").op("reduce_sum", {powers}, {{"dims", last}, {"keep_dims", keep}});
   return n.tensor(n.result().sqrt(sum));
@@ -316,7 +322,7 @@ constexpr OpImporter kLossOps[] = {
     {"nll_loss", "self target weight reduction ignore_index", loss_of_logs},
     {"nll_loss2d", "self target weight reduction ignore_index", loss_of_logs},
     {"nll_loss_nd", "self target weight reduction ignore_index", loss_of_logs},
-    {"pairwise_distance", "x1 x2 p eps keepdim", distance_pairwise, "", "p of 1 and 2"},
+    {"pairwise_distance", "x1 x2 p eps keepdim", distance_pairwise, "", "p positive and finite"},
     {"smooth_l1_loss", "self target reduction beta", loss_with_edge},
     {"soft_margin_loss", "self target reduction", loss_soft_margin},
 };

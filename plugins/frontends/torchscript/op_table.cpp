@@ -2,6 +2,9 @@
 // The families of operators, put together.
 #include "op_table.hpp"
 
+#include "definitions.hpp"
+
+#include <algorithm>
 #include <map>
 
 namespace buda::torchscript {
@@ -34,7 +37,7 @@ std::string_view out_of_scope(std::string_view name) {
   if (contains(name, "nested"))
     return "nested tensors are not supported: PyTorch takes them for masks where there are no gradients; trace the model outside of "
            "torch.no_grad()";
-  if (contains(name, "quantize") || contains(name, "fake_quant")) return "quantised tensors are not read: save the model in float32";
+  if (contains(name, "quantize")) return "quantised tensors are not read: save the model in float32";
   if (contains(name, "MKLDNN") || contains(name, "mkldnn"))
     return "it is code of oneDNN: save the model before torch.jit.optimize_for_inference, or without to_mkldnn";
   if (contains(name, "fft") || contains(name, "complex")) return "complex numbers are not supported in this operator";
@@ -50,7 +53,10 @@ const OpImporter* find_importer(std::string_view name) {
 
 std::vector<const OpImporter*> all_importers() {
   std::vector<const OpImporter*> out;
-  for (const auto& [name, importer] : table()) out.push_back(importer);
+  for (const auto& [name, importer] : table())
+    if (importer->notes != kPartOfOthers) out.push_back(importer);
+  for (const OpImporter* defined : defined_ops()) out.push_back(defined);
+  std::sort(out.begin(), out.end(), [](const OpImporter* a, const OpImporter* b) { return a->name < b->name; });
   return out;
 }
 

@@ -21,6 +21,9 @@ struct OpImporter {
   std::string_view notes = {};  // for lists of what is read
 };
 
+// The note of those that only definitions of other operators use (definitions.hpp).
+inline constexpr std::string_view kPartOfOthers = "part of others";
+
 // Null for what is not read. An operator that changes its first argument ("add_") is read by the importer of the other ("add").
 const OpImporter* find_importer(std::string_view name);
 // In the order of their names.

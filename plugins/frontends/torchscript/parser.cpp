@@ -478,4 +478,11 @@ Result<void> parse_code(const Archive& archive, const std::string& member, const
   return Parser(archive, member, module, tokens, program).file();
 }
 
+Result<void> parse_text(std::string_view text, const std::string& module, Program& program) {
+  const Archive none;
+  const std::string no_member;
+  BUDA_ASSIGN(auto tokens, tokens_of(none, no_member, text));
+  return Parser(none, no_member, module, tokens, program).file();
+}
+
 }  // namespace buda::torchscript

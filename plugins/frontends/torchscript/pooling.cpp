@@ -165,10 +165,35 @@ Result<Value> pool_adaptive(Call& n) {
   return tuple_of({n.tensor(y), Value(Failed{})});
 }
 
+// Places count within the axes that were pooled; those of our op in the whole result.
+Result<Value> pool_undone(Call& n) {
+  BUDA_ASSIGN(Shape x, n.shape("self"));
+  BUDA_ASSIGN(Shape at, n.shape("indices"));
+  BUDA_ASSIGN(Dims sizes, n.integers("output_size"));
+  if (sizes.size() + 2 < x.rank() || sizes.size() + 1 > x.rank() || at != x)
+    return n.refuse(cat("its input is ", x.text(), ", its indices ", at.text(), " and its output_size ", list_text(sizes)));
+  const std::size_t outer = x.rank() - sizes.size();
+  Shape result, planes;
+  std::int64_t count = 1, plane = 1;
+  for (std::size_t i = 0; i < x.rank(); ++i) {
+    result.push_back(i < outer ? x[i] : sizes[i - outer]);
+    planes.push_back(i < outer ? x[i] : 1);
+    (i < outer ? count : plane) *= result[i];
+    if (result[i] < 1 || result[i] > (1 << 24)) return n.refuse(cat("its output_size is ", list_text(sizes)));
+  }
+  if (count > (1 << 24)) return n.refuse(cat("its input is ", x.text()));
+  std::vector<std::int64_t> begins(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < begins.size(); ++i) begins[i] = static_cast<std::int64_t>(i) * plane;
+  Ref values = n.ref("self"), within = n.ref("indices");
+  Ref places = n.step("places").add(within, n.constant(Tensor(planes, std::move(begins))));
+  return n.tensor(n.result().op("max_unpool", {values, places}, {{"shape", result.dims()}}));
+}
+
 constexpr std::string_view kMax = "self kernel_size stride padding dilation ceil_mode";
 constexpr std::string_view kAverage = "self kernel_size stride padding ceil_mode count_include_pad divisor_override";
 
 constexpr OpImporter kPoolingOps[] = {
+    {"_unpooled", "self indices output_size", pool_undone, "", kPartOfOthers},
     {"adaptive_avg_pool1d", "self output_size", pool_adaptive, "avg"},
     {"adaptive_avg_pool2d", "self output_size", pool_adaptive, "avg"},
     {"adaptive_avg_pool3d", "self output_size", pool_adaptive, "avg"},

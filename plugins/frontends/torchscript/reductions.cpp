@@ -191,7 +191,14 @@ Result<Value> reduce_norm(Call& n) {
     Ref size = n.step("abs").abs(x);
     return n.tensor(reduced_or_same(n, as_result, "reduce_sum", size, axes));
   }
-  if (p != 2) return n.refuse(cat("its p is ", p, "; 1, 2 and infinity are supported"));
+  if (p <= 0) return n.refuse(cat("its p is ", p, "; positive ones and infinity are supported"));
+  if (p != 2) {
+    Ref size = n.step("abs").abs(x);
+    Ref exponent = n.number(p, DType::f32), root = n.number(1 / p, DType::f32);
+    Ref powers = n.step("powers").power(size, exponent);
+    Ref sum = axes.dims.empty() ? powers : reduced(n.step("sum"), "reduce_sum", powers, axes);
+    return n.tensor(n.result().power(sum, root));
+  }
   Ref squares = n.step("squares").square(x);
   Ref sum = axes.dims.empty() ? squares : reduced(n.step("sum"), "reduce_sum", squares, axes);
   return n.tensor(n.result().sqrt(sum));
@@ -306,7 +313,7 @@ constexpr OpImporter kReductionOps[] = {
     {"any", "self dim keepdim", reduce_truth, "reduce_max"},
     {"argmax", "self dim keepdim", reduce_place, "argmax"},
     {"argmin", "self dim keepdim", reduce_place, "argmin"},
-    {"argsort", "self dim descending", reduce_topk},
+    {"argsort", "self dim descending stable", reduce_topk},
     {"count_nonzero", "self dim", reduce_count},
     {"cumprod", "self dim dtype", reduce_cumprod},
     {"cumsum", "self dim dtype", reduce_cumsum},
@@ -316,10 +323,10 @@ constexpr OpImporter kReductionOps[] = {
     {"max", "self dim keepdim", reduce_extreme},
     {"mean", "self dim keepdim dtype", reduce_sum, "reduce_avg"},
     {"min", "self dim keepdim", reduce_extreme},
-    {"norm", "self p dim keepdim dtype", reduce_norm, "", "p of 1, 2 and infinity"},
+    {"norm", "self p dim keepdim dtype", reduce_norm, "", "p positive or infinite"},
     {"prod", "self dim keepdim dtype", reduce_sum, "reduce_prod"},
     {"quantile", "self q dim keepdim interpolation", reduce_quantile},
-    {"sort", "self dim descending", reduce_topk},
+    {"sort", "self dim descending stable", reduce_topk},
     {"std", "self dim unbiased keepdim correction", reduce_variance},
     {"std_mean", "self dim unbiased keepdim correction", reduce_variance},
     {"sum", "self dim keepdim dtype", reduce_sum, "reduce_sum"},

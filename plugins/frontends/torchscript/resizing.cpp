@@ -82,6 +82,7 @@ Result<Value> resize(Call& n) {
   if (name.ends_with("_aa")) {
     attrs["antialias"] = true;
     attrs["exclude_outside"] = true;
+    if (method == "cubic") attrs["cubic_coefficient"] = -0.5;  // where it smooths, PyTorch takes that of Pillow
   }
   Ref input = n.ref("self");
   if (target.shape == x.dims()) return n.tensor(input);

@@ -88,6 +88,17 @@ Result<Value> import_roi_align(Call& n) {
                                  {"coordinates", std::string(aligned ? "half_pixel" : "output_half_pixel")}}));
 }
 
+// torchvision's: the largest element of each part of a region, whose corners are rounded.
+Result<Value> import_roi_pool(Call& n) {
+  BUDA_ASSIGN(double scale, n.real_or("spatial_scale", 1));
+  BUDA_ASSIGN(auto rows, n.integer("pooled_height"));
+  BUDA_ASSIGN(auto columns, n.integer("pooled_width"));
+  Ref image = n.ref("input"), regions = n.ref("rois");
+  Ref y = n.result().op("max_roi_pool", {image, regions}, {{"pooled", Dims{rows, columns}}, {"spatial_scale", scale}});
+  // What else it gives, the places of the largest, serves its gradient.
+  return tuple_of({n.tensor(y), Value(Nothing{})});
+}
+
 // fold: the sum of all windows, each at its place: a transposed convolution whose kernel has a channel for each element of a window.
 Result<Value> import_col2im(Call& n) {
   constexpr std::int64_t kMaxTaps = 1 << 12;
@@ -132,6 +143,7 @@ constexpr OpImporter kSamplingOps[] = {
     {"grid_sampler_2d", "input grid interpolation_mode padding_mode align_corners", import_grid_sampler},
     {"grid_sampler_3d", "input grid interpolation_mode padding_mode align_corners", import_grid_sampler},
     {"torchvision.roi_align", "input rois spatial_scale pooled_height pooled_width sampling_ratio aligned", import_roi_align},
+    {"torchvision.roi_pool", "input rois spatial_scale pooled_height pooled_width", import_roi_pool, "", "the first result"},
 };
 
 }  // namespace

@@ -178,8 +178,39 @@ Result<Value> shape_repeat(Call& n) {
 }
 
 // Each element several times in a row.
+// With a number for each element, all of them known: a selection.
+Result<Value> repeat_each(Call& n) {
+  constexpr std::int64_t kMaxRepeated = 1 << 24;
+  BUDA_ASSIGN(Tensor given, n.known("repeats"));
+  BUDA_ASSIGN(Shape shape, n.shape("self"));
+  Ref x = n.ref("self");
+  std::int64_t axis = 0;
+  if (n.has("dim")) {
+    BUDA_ASSIGN(axis, n.axis_or("dim", 0, shape.rank()));
+  } else {
+    shape = Shape{shape.volume().value_or(0)};
+    x = n.step("flat").reshape(x, shape);
+  }
+  const Tensor wide = given.cast(DType::i64);
+  const auto times = wide.as<std::int64_t>();
+  if (shape.rank() == 0) return n.refuse("repeats a number");
+  const std::int64_t size = shape[static_cast<std::size_t>(axis)];
+  if (static_cast<std::int64_t>(times.size()) != size && times.size() != 1)
+    return n.refuse(cat("its repeats are ", given.describe(), " for ", size, " elements"));
+  std::vector<std::int64_t> places;
+  for (std::int64_t i = 0; i < size; ++i) {
+    const std::int64_t count = times[times.size() == 1 ? 0 : static_cast<std::size_t>(i)];
+    if (count < 0 || count > kMaxRepeated - static_cast<std::int64_t>(places.size()))
+      return n.refuse(cat("repeats an element ", count, " times"));
+    places.insert(places.end(), static_cast<std::size_t>(count), i);
+  }
+  Ref at = n.constant(Tensor(Shape{static_cast<std::int64_t>(places.size())}, std::move(places)));
+  return n.tensor(n.result().op("gather", {x, at}, {{"dim", axis}}));
+}
+
 Result<Value> shape_repeat_interleave(Call& n) {
   BUDA_ASSIGN(Shape shape, n.shape("self"));
+  if (n.is_tensor("repeats")) return repeat_each(n);
   BUDA_ASSIGN(auto times, n.integer("repeats"));
   Ref x = n.ref("self");
   std::int64_t axis = 0;
@@ -216,7 +247,13 @@ Result<Value> shape_roll(Call& n) {
   BUDA_ASSIGN(Dims shifts, n.integers("shifts"));
   BUDA_ASSIGN(Dims axes, n.integers_or("dims", {}));
   Ref x = n.ref("self");
-  if (axes.empty()) return n.refuse("rolls through all axes at once, which is not supported: give it dims");
+  const Shape whole = shape;
+  const bool flat = axes.empty() && shape.rank() != 1;
+  if (flat) {
+    shape = Shape{shape.volume().value_or(0)};
+    x = n.step("flat").reshape(x, shape);
+  }
+  if (axes.empty()) axes = {0};
   if (axes.size() != shifts.size()) return n.refuse("has another number of shifts than of axes");
   for (std::size_t i = 0; i < axes.size(); ++i) {
     BUDA_ASSIGN(auto axis, frontend::axis_of(n, axes[i], shape.rank()));
@@ -227,6 +264,7 @@ Result<Value> shape_roll(Call& n) {
     Ref end = n.step("end").slice(x, axis, first, size), begin = n.step("begin").slice(x, axis, 0, first);
     x = n.step("rolled").concatenate({end, begin}, axis);
   }
+  if (flat) x = n.result().reshape(x, whole);
   return n.tensor(x);
 }
 
@@ -354,8 +392,8 @@ constexpr OpImporter kShapeOps[] = {
     {"pixel_shuffle", "self factor", shape_pixels},
     {"pixel_unshuffle", "self factor", shape_pixels},
     {"repeat", "self repeats", shape_repeat},
-    {"repeat_interleave", "self repeats dim output_size", shape_repeat_interleave, "", "with one number of repeats"},
-    {"roll", "self shifts dims", shape_roll, "", "along axes"},
+    {"repeat_interleave", "self repeats dim output_size", shape_repeat_interleave, "", "repeats known"},
+    {"roll", "self shifts dims", shape_roll},
     {"size", "self dim", shape_size},
     {"stack", "tensors dim", shape_stack},
     {"tile", "self repeats", shape_repeat},
