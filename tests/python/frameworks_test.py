@@ -94,6 +94,16 @@ class Frameworks(unittest.TestCase):
                 openbuda.compile_to_image(Gives(what), str(self.work / "none.tti"), sample_inputs=(torch.zeros(2, 3),))
         self.assertFalse((self.work / "none.tti").exists())
 
+    def test_inputs_without_an_effect_are_told(self):
+        class Half(torch.nn.Module):
+            def forward(self, x, spare):
+                return x + 1
+
+        x = torch.randn(2, 3)
+        with self.assertWarnsRegex(UserWarning, "input 'spare' of forward"):
+            image = openbuda.load_image(openbuda.compile_to_image(Half(), self.work / "m.tti", sample_inputs=(x, x)))
+        self.computes(image, {"x": x}, {"output_0": x + 1})
+
     def test_what_pytorchs_exporter_lacks_is_traced(self):
         class Lacks(torch.nn.Module):
             def __init__(self):

@@ -3,6 +3,7 @@
 import difflib
 import os
 import tempfile
+import warnings
 
 from . import _native
 from .frameworks import module_of, named_shapes, samples
@@ -58,5 +59,8 @@ def compile_to_image(model, output="", device="n150", frontend="", dims=None, va
             path = module.export(folder, sample_inputs)
             shapes = {**module.shapes(sample_inputs), **shapes}
             image = compiled(None, path)
+            taken = _native.load_image(image).get_input_shapes() if module.input_names else {}
+            for name in (name for name in module.input_names if name not in taken):
+                warnings.warn(f"input '{name}' of forward() changes no output, and the image has no such input", stacklevel=2)
     module._device = device
     return image

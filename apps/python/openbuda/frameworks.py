@@ -57,7 +57,7 @@ class PyTorchModule(Module):
 
     def __init__(self, name, module, redirect_forward=True):
         self.name, self.module = name, module
-        self._traced_shapes = {}
+        self.input_names, self._traced_shapes = (), {}
         if redirect_forward:
             self.forward = module.forward
 
@@ -112,7 +112,7 @@ class PyTorchModule(Module):
             is_flat = isinstance(result, torch.Tensor) or (isinstance(result, (tuple, list)) and all(isinstance(x, torch.Tensor) for x in result))
             model = self.module if is_flat else _flat(self.module)
             model.train(training)
-            self._traced_shapes = {}
+            self.input_names, self._traced_shapes = names, {}
             try:
                 torch.onnx.export(model, inputs, str(path), input_names=names, output_names=outputs, opset_version=13, **kept)
             except Exception as refusal:  # of PyTorch's exporter, which has errors of many types

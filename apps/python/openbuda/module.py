@@ -143,6 +143,7 @@ class Module:
 
     _device = None
     wants_samples = True  # to be compiled
+    input_names = ()  # that its samples have, where they are known
 
     def shapes(self, sample_inputs):
         """Shapes of inputs, by name, that its file does not state."""
