@@ -84,6 +84,20 @@ Result<void> import_hardmax(NodeImport& n) {
   return success();
 }
 
+// x times the sigmoid of alpha x.
+Result<void> import_swish(NodeImport& n) {
+  BUDA_ASSIGN(auto type, n.type(0));
+  const double alpha = n.real("alpha", 1);
+  auto x = n.input(0), scaled = x;
+  if (alpha != 1) {
+    auto factor = n.step("alpha").constant(alpha, type.dtype);
+    scaled = n.step("scaled").multiply(x, factor);
+  }
+  auto gate = n.step("gate").sigmoid(scaled);
+  n.output(n.result().multiply(x, gate));
+  return success();
+}
+
 constexpr OpImporter kActivationsOps[] = {
     {"Celu", 12, import_alpha, "celu"},
     {"Elu", 1, import_alpha, "elu"},
@@ -100,6 +114,7 @@ constexpr OpImporter kActivationsOps[] = {
     {"Sigmoid", 1, import_plain, "sigmoid"},
     {"Softplus", 1, import_plain, "softplus"},
     {"Softsign", 1, import_plain, "softsign"},
+    {"Swish", 24, import_swish},
     {"Tanh", 1, import_plain, "tanh"},
     {"ThresholdedRelu", 10, import_alpha, "thresholded_relu"},
 };

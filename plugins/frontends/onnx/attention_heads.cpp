@@ -90,16 +90,38 @@ Result<Ref> score_bias(NodeImport& n, std::size_t input, const AttentionSizes& s
   return n.input(input);
 }
 
-Result<Ref> attended(NodeImport& n, Ref q, Ref k, Ref v, std::int64_t value_width, const std::vector<Ref>& biases, double scale,
-                     const AttentionSizes& sizes) {
+Ref repeated_heads(NodeImport& n, Ref value, const Shape& shape, std::int64_t times, std::string_view step) {
+  if (times == 1) return value;
+  Ref apart = n.step(cat(step, ".apart")).unsqueeze(value, {2});
+  Ref repeated = n.step(cat(step, ".repeated")).broadcast(apart, Shape{shape[0], shape[1], times, shape[2], shape[3]});
+  return n.step(cat(step, ".groups")).reshape(repeated, Shape{shape[0], shape[1] * times, shape[2], shape[3]});
+}
+
+Ref weights_of_values(NodeImport& n, Ref q, Ref k, const std::vector<Ref>& biases, double scale, const AttentionSizes& sizes,
+                      const ScoreRule& rule) {
   Ref across = n.step("key.transposed").transpose(k, {0, 1, 3, 2});
   Ref scores = n.step("scores").matmul(q, across);
   if (scale != 1) {
     Ref factor = n.step("scale").constant(scale, sizes.dtype);
     scores = n.step("scores.scaled").multiply(scores, factor);
   }
+  if (rule.softcap != 0) {
+    Ref cap = n.step("softcap").constant(rule.softcap, sizes.dtype), part = n.step("softcap.part").constant(1 / rule.softcap, sizes.dtype);
+    Ref small = n.step("scores.small").multiply(scores, part);
+    Ref bent = n.step("scores.bent").tanh(small);
+    scores = n.step("scores.capped").multiply(bent, cap);
+  }
   for (std::size_t i = 0; i < biases.size(); ++i) scores = n.step(cat("scores.masked", i == 0 ? "" : cat('.', i))).add(scores, biases[i]);
-  Ref weights = n.step("weights").softmax(scores, -1);
+  if (!rule.sink.valid()) return n.step("weights").softmax(scores, -1);
+  Ref sink = n.step("sink").broadcast(rule.sink, Shape{sizes.batch, sizes.heads, sizes.queries, 1});
+  Ref all = n.step("scores.all").concatenate({scores, sink}, 3);
+  Ref weights = n.step("weights.all").softmax(all, -1);
+  return n.step("weights").slice(weights, 3, 0, sizes.keys);
+}
+
+Result<Ref> attended(NodeImport& n, Ref q, Ref k, Ref v, std::int64_t value_width, const std::vector<Ref>& biases, double scale,
+                     const AttentionSizes& sizes, const ScoreRule& rule) {
+  Ref weights = weights_of_values(n, q, k, biases, scale, sizes, rule);
   Ref mixed = n.step("mixed").matmul(weights, v);
   Ref turned = n.step("joined").transpose(mixed, {0, 2, 1, 3});
   return n.result().reshape(turned, Shape{sizes.batch, sizes.queries, sizes.heads * value_width});

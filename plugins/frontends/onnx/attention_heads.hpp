@@ -27,9 +27,23 @@ Result<graph::ValueRef> causal_mask(NodeImport& n, const AttentionSizes& sizes);
 // Input `input`, which is added to scores; its shape must broadcast to theirs.
 Result<graph::ValueRef> score_bias(NodeImport& n, std::size_t input, const AttentionSizes& sizes);
 
+// Keys or values [batch, heads, positions, width] with each head `times` times, one after the other.
+graph::ValueRef repeated_heads(NodeImport& n, graph::ValueRef value, const Shape& shape, std::int64_t times, std::string_view step);
+
+// How scores become weights, beyond a scale and what is added to them.
+struct ScoreRule {
+  double softcap = 0;    // scores are softcap * tanh(score / softcap), before anything is added to them
+  graph::ValueRef sink;  // a further score of each query, whose weight goes to no value: it broadcasts to [batch, heads, queries, 1]
+};
+
+// The weights of values: softmax(q k^T * scale + the biases).
+graph::ValueRef weights_of_values(NodeImport& n, graph::ValueRef q, graph::ValueRef k, const std::vector<graph::ValueRef>& biases,
+                                  double scale, const AttentionSizes& sizes, const ScoreRule& rule = {});
+
 // softmax(q k^T * scale + the biases) v, for q [batch, heads, queries, width], k and v likewise with keys; as the node's result [batch,
 // queries, heads * width of v].
 Result<graph::ValueRef> attended(NodeImport& n, graph::ValueRef q, graph::ValueRef k, graph::ValueRef v, std::int64_t value_width,
-                                 const std::vector<graph::ValueRef>& biases, double scale, const AttentionSizes& sizes);
+                                 const std::vector<graph::ValueRef>& biases, double scale, const AttentionSizes& sizes,
+                                 const ScoreRule& rule = {});
 
 }  // namespace buda::onnx_frontend

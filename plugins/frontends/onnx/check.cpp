@@ -55,8 +55,9 @@ std::string unsupported_reason(const Model& model, const NodeProto& node) {
   if (auto why = out_of_scope(node.domain(), node.op_type()); !why.empty()) return std::string(why);
   if (definition(node.domain(), node.op_type(), model.opset) != nullptr)
     return "not read yet: leave it out and compute it before or after the model (onnx.utils.extract_model)";
-  if (const auto* newest = newest_definition(node.op_type()))
-    return cat("not defined in opset ", model.opset, "; ONNX has it from opset ", newest->since_version(), " on");
+  for (int opset = model.opset + 1; opset <= kNewestOpset; ++opset)
+    if (const auto* first = definition(node.domain(), node.op_type(), opset))
+      return cat("not defined in opset ", model.opset, "; ONNX has it from opset ", first->since_version(), " on");
   if (auto near = nearest_word(node.op_type(), defined_op_types())) return cat("unknown to ONNX; did the exporter mean ", *near, '?');
   return "unknown to ONNX";
 }

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// onnxruntime's attention: projections, heads, rotary embeddings.
+// onnxruntime's attention: projections and heads.
 #include "attention_heads.hpp"
+#include "quantized_numbers.hpp"
+#include "rotary.hpp"
 
 #include <buda/base/text.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 namespace buda::onnx_frontend {
 namespace {
@@ -22,6 +25,8 @@ double scale_of(const NodeImport& n, std::int64_t width) {
 // ---- Attention: x times the weights of queries, keys and values beside each other
 
 enum AttentionInput : std::size_t { kX, kWeights, kBias, kMask, kPast, kScoreBias, kPastLength };
+// QAttention has scales and zero points of both factors between the others.
+enum QuantizedInput : std::size_t { kXScale = 3, kWeightScale, kQuantizedMask, kXZero, kWeightZero, kQuantizedPast };
 
 // The widths of queries, keys and values of all heads.
 Result<Dims> projection_widths(const NodeImport& n, const Shape& x, const Shape& weights, std::int64_t heads) {
@@ -37,12 +42,12 @@ Result<Dims> projection_widths(const NodeImport& n, const Shape& x, const Shape&
 }
 
 // Keys and values with those of the past before them, which is [2, batch, heads, past, width].
-Result<void> join_past(NodeImport& n, Ref& k, Ref& v, AttentionSizes& sizes, std::int64_t width) {
-  BUDA_ASSIGN(Shape past, n.shape(kPast));
+Result<void> join_past(NodeImport& n, std::size_t input, Ref& k, Ref& v, AttentionSizes& sizes, std::int64_t width) {
+  BUDA_ASSIGN(Shape past, n.shape(input));
   if (past.rank() != 5 || past != Shape{2, sizes.batch, sizes.heads, past[3], width})
     return n.refuse(cat("its past is ", past.text(), "; [2, ", sizes.batch, ", ", sizes.heads, ", positions, ", width, "] is needed"));
   const Shape part{sizes.batch, sizes.heads, past[3], width};
-  Ref given = n.input(kPast);
+  Ref given = n.input(input);
   Ref old_k = n.step("past.key.slice").slice(given, 0, 0, 1), old_v = n.step("past.value.slice").slice(given, 0, 1, 2);
   old_k = n.step("past.key").reshape(old_k, part);
   old_v = n.step("past.value").reshape(old_v, part);
@@ -56,34 +61,27 @@ Result<void> join_past(NodeImport& n, Ref& k, Ref& v, AttentionSizes& sizes, std
 Result<void> refuse_what_is_not_read(const NodeImport& n) {
   for (const char* name : {"do_rotary", "past_present_share_buffer"})
     if (n.integer(name, 0) != 0) return n.refuse(cat("its ", name, " is ", n.integer(name, 0), "; only 0 is supported"));
-  if (n.has_input(kPastLength))
-    return n.refuse("it has a past_sequence_length (input 6), which goes with a shared buffer and is not supported");
   return success();
 }
 
-Result<void> import_attention(NodeImport& n) {
-  BUDA_TRY(refuse_what_is_not_read(n));
-  BUDA_ASSIGN(auto type, n.type(kX));
-  BUDA_ASSIGN(Shape weights, n.shape(kWeights));
-  const Shape& x = type.shape;
+struct AttentionInputs {
+  std::size_t mask, past;
+  std::optional<std::size_t> score_bias;
+};
+
+// Attention over x times the weights, `all`, which is [samples, positions, sum of widths].
+Result<void> attend(NodeImport& n, Ref all, const Shape& x, DType dtype, const Dims& widths, const AttentionInputs& at) {
   const std::int64_t heads = n.integer("num_heads", 0);
-  BUDA_ASSIGN(Dims widths, projection_widths(n, x, weights, heads));
-  AttentionSizes sizes{x[0], heads, x[1], x[1], 0, type.dtype};
-  Ref value = n.input(kX), matrix = n.input(kWeights);
-  Ref all = n.step("projected").matmul(value, matrix);
-  if (n.has_input(kBias)) {
-    Ref bias = n.input(kBias);
-    all = n.step("projected.biased").add(all, bias);
-  }
+  AttentionSizes sizes{x[0], heads, x[1], x[1], 0, dtype};
   Ref parts[3];
-  std::int64_t at = 0;
+  std::int64_t begin = 0;
   for (std::size_t i = 0; i < 3; ++i) {
     const std::string name = i == 0 ? "query" : i == 1 ? "key" : "value";
-    Ref part = n.step(name + ".slice").slice(all, 2, at, at + widths[i]);
+    Ref part = n.step(name + ".slice").slice(all, 2, begin, begin + widths[i]);
     parts[i] = split_heads(n, part, Shape{x[0], x[1], widths[i]}, heads, name);
-    at += widths[i];
+    begin += widths[i];
   }
-  if (n.has_input(kPast)) BUDA_TRY(join_past(n, parts[1], parts[2], sizes, widths[1] / heads));
+  if (n.has_input(at.past)) BUDA_TRY(join_past(n, at.past, parts[1], parts[2], sizes, widths[1] / heads));
   if (n.has_output(1)) {
     if (widths[1] != widths[2]) return n.refuse("its keys and values have different widths, and cannot both be in its result 1 (present)");
     Ref k = n.step("present.key").unsqueeze(parts[1], {0}), v = n.step("present.value").unsqueeze(parts[2], {0});
@@ -95,12 +93,46 @@ Result<void> import_attention(NodeImport& n) {
     biases.push_back(*made);
     return success();
   };
-  if (n.has_input(kMask)) BUDA_TRY(add(key_mask(n, kMask, sizes, n.real("mask_filter_value", -10000))));
-  if (n.has_input(kScoreBias)) BUDA_TRY(add(score_bias(n, kScoreBias, sizes)));
+  if (n.has_input(at.mask)) BUDA_TRY(add(key_mask(n, at.mask, sizes, n.real("mask_filter_value", -10000))));
+  if (at.score_bias && n.has_input(*at.score_bias)) BUDA_TRY(add(score_bias(n, *at.score_bias, sizes)));
   if (n.integer("unidirectional", 0) != 0) BUDA_TRY(add(causal_mask(n, sizes)));
   BUDA_ASSIGN(Ref y, attended(n, parts[0], parts[1], parts[2], widths[2] / heads, biases, scale_of(n, widths[0] / heads), sizes));
   n.output(y);
   return success();
+}
+
+Result<void> import_attention(NodeImport& n) {
+  BUDA_TRY(refuse_what_is_not_read(n));
+  if (n.has_input(kPastLength))
+    return n.refuse("it has a past_sequence_length (input 6), which goes with a shared buffer and is not supported");
+  BUDA_ASSIGN(auto type, n.type(kX));
+  BUDA_ASSIGN(Shape weights, n.shape(kWeights));
+  BUDA_ASSIGN(Dims widths, projection_widths(n, type.shape, weights, n.integer("num_heads", 0)));
+  Ref value = n.input(kX), matrix = n.input(kWeights);
+  Ref all = n.step("projected").matmul(value, matrix);
+  if (n.has_input(kBias)) {
+    Ref bias = n.input(kBias);
+    all = n.step("projected.biased").add(all, bias);
+  }
+  return attend(n, all, type.shape, type.dtype, widths, {kMask, kPast, std::size_t{kScoreBias}});
+}
+
+// The projections are an exact product of integers, times both scales.
+Result<void> import_quantized_attention(NodeImport& n) {
+  BUDA_TRY(refuse_what_is_not_read(n));
+  BUDA_ASSIGN(Shape x, n.shape(kX));
+  BUDA_ASSIGN(Shape weights, n.shape(kWeights));
+  BUDA_ASSIGN(auto scale_type, n.type(kXScale));
+  BUDA_ASSIGN(Dims widths, projection_widths(n, x, weights, n.integer("num_heads", 0)));
+  BUDA_ASSIGN(Ref a, centred(n, kX, kXZero, "x", 1));
+  BUDA_ASSIGN(Ref b, centred(n, kWeights, kWeightZero, "weights", 0));
+  Ref sum = n.step("projected.sum").matmul(a, b);
+  Ref a_scale = n.input(kXScale), b_scale = n.input(kWeightScale), bias = n.input(kBias);
+  Ref scale = n.step("projected.scale").multiply(a_scale, b_scale);
+  Ref real = n.cast(sum, scale_type.dtype, "projected.real");
+  Ref all = n.step("projected").multiply(real, scale);
+  all = n.step("projected.biased").add(all, bias);
+  return attend(n, all, x, scale_type.dtype, widths, {kQuantizedMask, kQuantizedPast, {}});
 }
 
 // ---- MultiHeadAttention: queries, keys and values that were projected before
@@ -233,94 +265,10 @@ Result<void> import_multi_head_attention(NodeImport& n) {
   return success();
 }
 
-// ---- RotaryEmbedding: pairs of numbers turned by an angle of their position; inputs x, positions, cosines, sines
-
-// Rows of a table [positions, pairs] for the positions of the node, with an axis for heads: [batch or 1, 1, positions, pairs].
-Result<Ref> rows_of_positions(NodeImport& n, std::size_t table, std::int64_t batch, std::int64_t length, std::int64_t pairs,
-                              std::string_view step) {
-  BUDA_ASSIGN(Shape shape, n.shape(table));
-  BUDA_ASSIGN(auto ids, n.type(1));
-  if (shape.rank() != 2 || shape[1] != pairs)
-    return n.refuse(cat("its ", step, " (input ", table, ") is ", shape.text(), "; [positions, ", pairs, "] is needed"));
-  Ref rows = n.input(table), numbers = n.input(1);
-  std::int64_t samples = batch;
-  if (ids.shape.volume() == 1 && ids.shape.rank() <= 1) {
-    // The position of the first; the others follow.
-    std::vector<std::int64_t> steps(static_cast<std::size_t>(length));
-    std::iota(steps.begin(), steps.end(), 0);
-    Ref along = n.step(cat(step, ".steps")).constant(Shape{length}, std::move(steps), ids.dtype);
-    numbers = n.step(cat(step, ".positions")).add(numbers, along);
-    samples = 1;
-  } else if (ids.shape != Shape{batch, length}) {
-    return n.refuse(cat("its position_ids are ", ids.shape.text(), "; [1] or [", batch, ", ", length, "] is needed"));
-  }
-  Ref found = n.step(cat(step, ".rows")).op("gather", {rows, numbers}, {{"dim", std::int64_t{0}}});
-  return n.step(step).reshape(found, Shape{samples, 1, length, pairs});
-}
-
-// The halves of pairs: the first `pairs` columns and the next; or, interleaved, those of even and of odd number.
-std::pair<Ref, Ref> halves_of_pairs(NodeImport& n, Ref x, std::int64_t pairs, bool interleaved) {
-  if (!interleaved) return {n.step("first").slice(x, 3, 0, pairs), n.step("second").slice(x, 3, pairs, 2 * pairs)};
-  return {n.step("first").slice(x, 3, 0, 2 * pairs, 2), n.step("second").slice(x, 3, 1, 2 * pairs, 2)};
-}
-
-Result<Ref> turned(NodeImport& n, Ref x, const Shape& heads, std::int64_t pairs, Ref cosine, Ref sine) {
-  const bool interleaved = n.integer("interleaved", 0) != 0;
-  auto [a, b] = halves_of_pairs(n, x, pairs, interleaved);
-  Ref ac = n.step("first.cosine").multiply(a, cosine), bs = n.step("second.sine").multiply(b, sine);
-  Ref bc = n.step("second.cosine").multiply(b, cosine), as = n.step("first.sine").multiply(a, sine);
-  Ref first = n.step("first.turned").subtract(ac, bs), second = n.step("second.turned").add(bc, as);
-  Ref y;
-  if (interleaved) {
-    Shape apart = heads;
-    apart[3] = pairs;
-    apart.push_back(1);
-    first = n.step("first.column").reshape(first, apart);
-    second = n.step("second.column").reshape(second, apart);
-    y = n.step("pairs").concatenate({first, second}, 4);
-    apart[3] = 2 * pairs;
-    y = n.step("turned").reshape(y, Shape{heads[0], heads[1], heads[2], 2 * pairs});
-  } else {
-    y = n.step("turned").concatenate({first, second}, 3);
-  }
-  if (2 * pairs == heads[3]) return y;
-  Ref rest = n.step("rest").slice(x, 3, 2 * pairs, heads[3]);
-  return n.step("whole").concatenate({y, rest}, 3);
-}
-
-Result<void> import_rotary_embedding(NodeImport& n) {
-  if (n.integer("is_packed_batching", 0) != 0) return n.refuse("its samples are packed (is_packed_batching), which is not supported");
-  if (n.real("scale", 1) != 1) return n.refuse(cat("its scale is ", n.real("scale", 1), "; only 1 is supported"));
-  BUDA_ASSIGN(Shape x, n.shape(0));
-  BUDA_ASSIGN(Shape table, n.shape(2));
-  const std::int64_t given = n.integer("num_heads", 0), rotated = n.integer("rotary_embedding_dim", 0);
-  if ((x.rank() != 3 && x.rank() != 4) || table.rank() != 2 || table[1] < 1)
-    return n.refuse(cat("its input is ", x.text(), " and its cos_cache ", table.text(), "; three or four axes and a matrix are needed"));
-  const bool in_heads = x.rank() == 4;
-  if (rotated > 0 && given < 1 && !in_heads) return n.refuse("it has a rotary_embedding_dim, which needs num_heads");
-  const std::int64_t width = in_heads ? x[3] : given > 0 ? x[2] / given : 2 * table[1];
-  const std::int64_t pairs = (rotated > 0 ? rotated : width) / 2;
-  if (width < 1 || 2 * pairs > width || pairs != table[1] || (!in_heads && x[2] % width != 0))
-    return n.refuse(cat("its input is ", x.text(), ", num_heads ", given, ", rotary_embedding_dim ", rotated, " and its cos_cache ",
-                        table.text(), ", which do not fit each other"));
-  const Shape heads = in_heads ? x : Shape{x[0], x[2] / width, x[1], width};
-  Ref value = n.input(0);
-  if (!in_heads) value = split_heads(n, value, x, heads[1], "heads");
-  BUDA_ASSIGN(Ref cosine, rows_of_positions(n, 2, heads[0], heads[2], pairs, "cos_cache"));
-  BUDA_ASSIGN(Ref sine, rows_of_positions(n, 3, heads[0], heads[2], pairs, "sin_cache"));
-  BUDA_ASSIGN(Ref y, turned(n, value, heads, pairs, cosine, sine));
-  if (in_heads) {
-    n.output(y);
-    return success();
-  }
-  y = n.step("joined").transpose(y, {0, 2, 1, 3});
-  n.output(n.result().reshape(y, x));
-  return success();
-}
-
 constexpr OpImporter kContribAttentionOps[] = {
     {"Attention", 1, import_attention},
     {"MultiHeadAttention", 1, import_multi_head_attention},
+    {"QAttention", 1, import_quantized_attention},
     {"RotaryEmbedding", 1, import_rotary_embedding},
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// onnxruntime's fused elementwise operators: sums with bias, and kinds of GELU.
+// onnxruntime's fused elementwise operators: sums with bias, kinds of GELU; and what it has beside ONNX under the same names.
 #include "node_import.hpp"
+#include "shared_importers.hpp"
 
 #include <buda/base/text.hpp>
 
@@ -65,9 +66,38 @@ Result<void> import_bias_split_gelu(NodeImport& n) {
   return success();
 }
 
+Result<void> import_gemm_fast_gelu(NodeImport& n) {
+  Ref x = n.input(0), weights = n.input(1);
+  Ref y = n.step("product").matmul(x, weights);
+  if (n.has_input(2)) {
+    Ref bias = n.input(2);
+    y = n.step("sum").add(y, bias);
+  }
+  n.output(n.result().gelu(y, "tanh"));
+  return success();
+}
+
+Result<void> import_expand_dims(NodeImport& n) {
+  BUDA_ASSIGN(Shape shape, n.shape(0));
+  BUDA_ASSIGN(auto given, n.known_integers(1, "axis"));
+  if (given.size() != 1) return n.refuse(cat("its axis is ", list_text(given), "; one number is needed"));
+  BUDA_ASSIGN(auto axis, n.axis(given[0], shape.rank() + 1));
+  n.output(n.result().unsqueeze(n.input(0), {axis}));
+  return success();
+}
+
 constexpr OpImporter kContribElementwiseOps[] = {
-    {"BiasAdd", 1, import_bias_add},   {"BiasGelu", 1, import_bias_gelu}, {"BiasSplitGelu", 1, import_bias_split_gelu},
-    {"FastGelu", 1, import_fast_gelu}, {"Gelu", 1, import_gelu},          {"QuickGelu", 1, import_quick_gelu},
+    {"ExpandDims", 1, import_expand_dims},
+    {"GemmFastGelu", 1, import_gemm_fast_gelu},
+    {"GridSample", 1, import_grid_sample},
+    {"Range", 1, import_range},
+    {"Trilu", 1, import_trilu},
+    {"BiasAdd", 1, import_bias_add},
+    {"BiasGelu", 1, import_bias_gelu},
+    {"BiasSplitGelu", 1, import_bias_split_gelu},
+    {"FastGelu", 1, import_fast_gelu},
+    {"Gelu", 1, import_gelu},
+    {"QuickGelu", 1, import_quick_gelu},
 };
 
 }  // namespace

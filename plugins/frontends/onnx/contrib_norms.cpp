@@ -94,6 +94,27 @@ Result<void> import_embed_layer_norm(NodeImport& n) {
 
 // ---- GroupNorm of images, with channels first or last; activation 1 is x times its sigmoid
 
+// The image; of SkipGroupNorm plus its skip (an image, or a number for each sample and channel) and bias.
+Result<Ref> sum_of_images(NodeImport& n, const Shape& x, bool last) {
+  Ref value = n.input(0);
+  if (n.importer().op != "skip") return value;
+  if (!last) return n.refuse("its channels are first (channels_last 0), which is not supported");
+  BUDA_ASSIGN(Shape skip, n.shape(3));
+  Ref beside = n.input(3);
+  if (skip == Shape{x[0], x[3]}) {
+    skip = Shape{x[0], 1, 1, x[3]};
+    beside = n.step("skip").reshape(beside, skip);
+  }
+  if (broadcast(x, skip) != x) return n.refuse(cat("its skip ", skip.text(), " does not fit its input ", x.text()));
+  value = n.step("sum").add(value, beside);
+  if (n.has_input(4)) {
+    Ref bias = n.input(4);
+    value = n.step("sum.biased").add(value, bias);
+  }
+  n.output(value, 1);
+  return value;
+}
+
 Result<void> import_group_norm(NodeImport& n) {
   BUDA_ASSIGN(auto type, n.type(0));
   const Shape& x = type.shape;
@@ -108,7 +129,7 @@ Result<void> import_group_norm(NodeImport& n) {
   if (gamma != Shape{first[1]} || beta != gamma)
     return n.refuse(
         cat("its gamma is ", gamma.text(), " and its beta ", beta.text(), "; one number for each of ", first[1], " channels is needed"));
-  Ref value = n.input(0);
+  BUDA_ASSIGN(Ref value, sum_of_images(n, x, last));
   if (last) value = n.step("first").transpose(value, {0, 3, 1, 2});
   Ref lines = n.step("lines").reshape(value, Shape{first[0] * groups, first[1] / groups * first[2] * first[3]});
   Ref normal = n.step("normal").op("layernorm", {lines}, {{"dim", std::int64_t{-1}}, {"epsilon", n.real("epsilon", 1e-5)}});
@@ -129,6 +150,7 @@ Result<void> import_group_norm(NodeImport& n) {
 constexpr OpImporter kContribNormOps[] = {
     {"EmbedLayerNormalization", 1, import_embed_layer_norm},
     {"GroupNorm", 1, import_group_norm},
+    {"SkipGroupNorm", 1, import_group_norm, "skip"},
     {"SkipLayerNormalization", 1, import_skip_layer_norm},
     {"SkipSimplifiedLayerNormalization", 1, import_skip_layer_norm, "root_mean_square"},
 };

@@ -3,6 +3,7 @@
 //
 // Most take numbers of integers with a scale and a zero point, compute with the numbers that these stand for, and quantise the result,
 // which is what happens here, too. Products of integers stay products of integers (centred integers in I32), which are exact.
+#include "channel_order.hpp"
 #include "quantized_numbers.hpp"
 #include "window.hpp"
 
@@ -82,15 +83,12 @@ Result<void> import_pool_of_quantized(NodeImport& n) {
   BUDA_ASSIGN(Shape given, n.shape(0));
   const bool last = n.integer("channels_last", 0) != 0;
   if (given.rank() < 3) return n.refuse(cat("its input is ", given.text(), "; it needs samples, channels and at least one more axis"));
-  Dims order{0, static_cast<std::int64_t>(given.rank()) - 1}, back{0};
-  for (std::size_t i = 1; i + 1 < given.rank(); ++i) order.push_back(static_cast<std::int64_t>(i));
-  for (std::size_t i = 2; i < given.rank(); ++i) back.push_back(static_cast<std::int64_t>(i));
-  back.push_back(1);
+  const Dims order = channels_first(given.rank()), back = channels_last(given.rank());
   BUDA_ASSIGN(Ref x, numbers_of(n, 0, "x"));
   Shape shape = given;
   if (last) {
     x = n.step("first").transpose(x, order);
-    for (std::size_t i = 0; i < order.size(); ++i) shape[i] = given[static_cast<std::size_t>(order[i])];
+    shape = turned_shape(given, order);
   }
   Ref y;
   if (n.importer().op == "reduce_avg") {
@@ -107,6 +105,13 @@ Result<void> import_pool_of_quantized(NodeImport& n) {
   }
   if (last) y = n.step("last").transpose(y, back);
   return output_quantized(n, y, 3, 0);
+}
+
+Result<void> import_mean_of_quantized(NodeImport& n) {
+  BUDA_ASSIGN(Shape shape, n.shape(0));
+  BUDA_ASSIGN(Dims axes, n.axes(n.integers("axes"), shape.rank()));
+  BUDA_ASSIGN(Ref x, numbers_of(n, 0, "x"));
+  return output_quantized(n, n.step("real").reduce_avg(x, axes, n.integer("keepdims", 1) != 0), 3, 0);
 }
 
 // ---- of many; inputs: scale and zero point of the result, then each value with its scale and zero point
@@ -209,104 +214,18 @@ Result<void> import_qgemm(NodeImport& n) {
   return success();
 }
 
-// ---- MatMulNBits: the transpose of b is a weight in blocks of integers of few bits, each block with a scale and a zero point
-
-// Number `i` of a row of bytes that holds numbers of `bits` bits, those of low significance first.
-int packed_number(std::span<const std::uint8_t> row, std::int64_t i, int bits) {
-  const auto at = static_cast<std::size_t>(i * bits);
-  return row[at / 8] >> at % 8 & ((1 << bits) - 1);
-}
-
-struct PackedWeights {
-  std::int64_t inputs = 0, outputs = 0, block = 0, blocks = 0;
-  int bits = 4;
-};
-
-Result<PackedWeights> packed_weights(const NodeImport& n) {
-  PackedWeights w{n.integer("K", 0), n.integer("N", 0), n.integer("block_size", 0), 0, static_cast<int>(n.integer("bits", 4))};
-  constexpr std::int64_t kLargestPacked = std::int64_t{1} << 31;
-  if (w.inputs < 1 || w.outputs < 1 || w.block < 1 || w.inputs > kLargestPacked || w.outputs > kLargestPacked || w.block > kLargestPacked)
-    return n.refuse(cat("its K ", w.inputs, ", N ", w.outputs, " and block_size ", w.block, " are impossible"));
-  if (w.bits != 2 && w.bits != 4 && w.bits != 8) return n.refuse(cat("its weights have ", w.bits, " bits; 2, 4 and 8 are supported"));
-  w.blocks = (w.inputs + w.block - 1) / w.block;
-  return w;
-}
-
-// The zero points of a row, as numbers: packed, real, or in the middle of the range where there are none.
-Result<std::vector<float>> zero_points(const NodeImport& n, const PackedWeights& w) {
-  const auto count = static_cast<std::size_t>(w.outputs * w.blocks);
-  std::vector<float> out(count, static_cast<float>(1 << (w.bits - 1)));
-  if (!n.has_input(3)) return out;
-  BUDA_ASSIGN(Tensor given, n.known(3, "zero_points"));
-  if (is_float(given.dtype())) {
-    if (given.size() != count) return n.refuse(cat("its zero_points are ", given.describe(), "; ", count, " numbers are needed"));
-    const Tensor real = given.cast(DType::f32);
-    out.assign(real.as<float>().begin(), real.as<float>().end());
-    return out;
-  }
-  const std::int64_t row_bytes = (w.blocks * w.bits + 7) / 8;
-  if (given.dtype() != DType::u8 || given.size() != static_cast<std::size_t>(w.outputs * row_bytes))
-    return n.refuse(cat("its zero_points are ", given.describe(), "; ", w.outputs, " rows of ", row_bytes, " bytes are needed"));
-  const auto bytes = given.as<std::uint8_t>();
-  for (std::int64_t row = 0; row < w.outputs; ++row)
-    for (std::int64_t b = 0; b < w.blocks; ++b)
-      out[static_cast<std::size_t>(row * w.blocks + b)] = static_cast<float>(
-          packed_number(bytes.subspan(static_cast<std::size_t>(row * row_bytes), static_cast<std::size_t>(row_bytes)), b, w.bits));
-  return out;
-}
-
-// [inputs, outputs], as real numbers.
-Result<Tensor> unpacked_weights(const NodeImport& n, const PackedWeights& w) {
-  BUDA_ASSIGN(Tensor packed, n.known(1, "packed weights"));
-  BUDA_ASSIGN(Tensor scales, n.known(2, "scales"));
-  BUDA_ASSIGN(auto zeros, zero_points(n, w));
-  const std::int64_t block_bytes = (w.block * w.bits + 7) / 8;
-  if (packed.dtype() != DType::u8 || packed.size() != static_cast<std::size_t>(w.outputs * w.blocks * block_bytes) ||
-      scales.size() != zeros.size())
-    return n.refuse(cat("its weights are ", packed.describe(), " and its scales ", scales.describe(), "; [", w.outputs, ", ", w.blocks,
-                        ", ", block_bytes, "] bytes and ", zeros.size(), " scales are needed"));
-  const Tensor real = scales.cast(DType::f32);
-  const auto bytes = packed.as<std::uint8_t>();
-  const auto factors = real.as<float>();
-  std::vector<float> out(static_cast<std::size_t>(w.inputs * w.outputs));
-  for (std::int64_t row = 0; row < w.outputs; ++row)
-    for (std::int64_t i = 0; i < w.inputs; ++i) {
-      const auto block = static_cast<std::size_t>(row * w.blocks + i / w.block);
-      const auto part = bytes.subspan(block * static_cast<std::size_t>(block_bytes), static_cast<std::size_t>(block_bytes));
-      const auto number = static_cast<float>(packed_number(part, i % w.block, w.bits));
-      out[static_cast<std::size_t>(i * w.outputs + row)] = (number - zeros[block]) * factors[block];
-    }
-  return Tensor(Shape{w.inputs, w.outputs}, std::move(out));
-}
-
-Result<void> import_matmul_n_bits(NodeImport& n) {
-  if (n.has_input(4)) return n.refuse("its blocks are permuted (input 4, g_idx), which is not supported");
-  BUDA_ASSIGN(auto type, n.type(0));
-  BUDA_ASSIGN(PackedWeights packed, packed_weights(n));
-  if (type.shape.rank() < 1 || type.shape[type.shape.rank() - 1] != packed.inputs)
-    return n.refuse(cat("its input is ", type.shape.text(), ", and its K ", packed.inputs));
-  BUDA_ASSIGN(Tensor weights, unpacked_weights(n, packed));
-  Ref a = n.input(0), b = n.ref(known_value(cat(n.name(), ".weights"), weights.cast(type.dtype), Role::weight, n.name()));
-  if (n.has_input(5)) {
-    Ref bias = n.input(5);
-    n.output(n.result().matmul(a, b, bias));
-  } else {
-    n.output(n.result().matmul(a, b));
-  }
-  return success();
-}
-
 constexpr OpImporter kContribQuantizationOps[] = {
     {"DequantizeLinear", 1, import_dequantize, {}, Narrow::converts},
     {"DynamicQuantizeMatMul", 1, import_dynamic_quantize_matmul},
     {"MatMulIntegerToFloat", 1, import_matmul_integer_to_float},
-    {"MatMulNBits", 1, import_matmul_n_bits},
     {"QGemm", 1, import_qgemm},
     {"QLinearAdd", 1, import_binary_of_quantized, "add"},
     {"QLinearAveragePool", 1, import_pool_of_quantized},
     {"QLinearConcat", 1, import_concat_of_quantized},
+    {"QLinearConv", 1, import_qlinear_conv},
     {"QLinearGlobalAveragePool", 1, import_pool_of_quantized, "reduce_avg"},
     {"QLinearLeakyRelu", 1, import_unary_of_quantized, "leaky_relu"},
+    {"QLinearReduceMean", 1, import_mean_of_quantized},
     {"QLinearMul", 1, import_binary_of_quantized, "multiply"},
     {"QLinearSigmoid", 1, import_unary_of_quantized, "sigmoid"},
     {"QLinearSoftmax", 1, import_softmax_of_quantized},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Definitions of opsets 18 to 21, which are newer than libonnx, and those of onnxruntime's own operators.
+// Definitions of opsets 18 to 25, which are newer than libonnx, and those of onnxruntime's own operators.
 //
 // The table holds the number of inputs and results and the attributes, as ONNX's operator documents (docs/Changelog.md of onnx/onnx) list
 // them, and libonnx's checker compares nodes with it. A definition is left out where only the element types or the accepted texts
@@ -31,6 +31,9 @@ std::vector<DefinitionRow> newer_definitions() {
   const std::vector<DefinedAttribute> pool = with(window, {{"auto_pad", kText}, {"ceil_mode", kInt}, {"kernel_shape", kInts, true}});
   const std::vector<DefinedAttribute> reduction{{"keepdims", kInt}, {"noop_with_empty_axes", kInt}};
   const std::vector<DefinedAttribute> group_norm{{"epsilon", kFloat}, {"num_groups", kInt, true}};
+  const std::vector<DefinedAttribute> attention{{"is_causal", kInt},        {"kv_num_heads", kInt},          {"q_num_heads", kInt},
+                                                {"scale", kFloat},          {"qk_matmul_output_mode", kInt}, {"softcap", kFloat},
+                                                {"softmax_precision", kInt}};
   std::vector<DefinitionRow> out{
       {"BitwiseAnd", 18, 2, 2},
       {"BitwiseNot", 18, 1, 1},
@@ -72,6 +75,16 @@ std::vector<DefinitionRow> newer_definitions() {
       {"DequantizeLinear", 21, 2, 3, {{"axis", kInt}, {"block_size", kInt}}},
       {"GroupNormalization", 21, 3, 3, with(group_norm, {{"stash_type", kInt}})},
       {"QuantizeLinear", 21, 2, 3, {{"axis", kInt}, {"block_size", kInt}, {"output_dtype", kInt}, {"saturate", kInt}}},
+      {"DequantizeLinear", 23, 2, 3, {{"axis", kInt}, {"block_size", kInt}, {"output_dtype", kInt}}},
+      {"QuantizeLinear", 23, 2, 3, {{"axis", kInt}, {"block_size", kInt}, {"output_dtype", kInt}, {"precision", kInt}, {"saturate", kInt}}},
+      {"Attention", 23, 3, 6, attention, 4, true},
+      {"Attention", 24, 3, 7, attention, 4, true},
+      {"Cast", 24, 1, 1, {{"round_mode", kText}, {"saturate", kInt}, {"to", kInt, true}}},
+      {"CastLike", 24, 2, 2, {{"round_mode", kText}, {"saturate", kInt}}},
+      {"RMSNormalization", 23, 2, 2, {{"axis", kInt}, {"epsilon", kFloat}, {"stash_type", kInt}}},
+      {"RotaryEmbedding", 23, 3, 4, {{"interleaved", kInt}, {"num_heads", kInt}, {"rotary_embedding_dim", kInt}}},
+      {"Swish", 24, 1, 1, {{"alpha", kFloat}}},
+      {"TensorScatter", 24, 2, 3, {{"axis", kInt}, {"mode", kText}}},
   };
   for (const char* op :
        {"ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSumSquare"})
@@ -152,8 +165,6 @@ const OpSchema* definition(std::string_view domain, std::string_view op_type, in
   // Models state versions of ONNX's own operators; those of other domains have one each here.
   return all().GetSchema(std::string(op_type), domain == kDefaultDomain ? opset : std::numeric_limits<int>::max(), std::string(domain));
 }
-
-const OpSchema* newest_definition(std::string_view op_type) { return definition(kDefaultDomain, op_type, std::numeric_limits<int>::max()); }
 
 std::vector<std::string> defined_op_types() { return all().op_types(); }
 

@@ -16,8 +16,6 @@ namespace buda::onnx_frontend {
 
 // The definition of an operator that holds at an opset (of the default domain); null where there is none.
 const ::onnx::OpSchema* definition(std::string_view domain, std::string_view op_type, int opset);
-// The newest one of the default domain; null for an operator that ONNX does not have.
-const ::onnx::OpSchema* newest_definition(std::string_view op_type);
 // All operators of the default domain, sorted.
 std::vector<std::string> defined_op_types();
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that make tensors of next to nothing: Range, ConstantOfShape, EyeLike, Size.
 #include "node_import.hpp"
+#include "shared_importers.hpp"
 #include "tensor_reader.hpp"
 
 #include <buda/base/text.hpp>
@@ -28,12 +29,13 @@ std::vector<T> values_of_range(T start, T delta, std::int64_t count) {
   }
   return out;
 }
+}  // namespace
 
 Result<void> import_range(NodeImport& n) {
   BUDA_ASSIGN(auto type, n.type(0));
   BUDA_ASSIGN(Tensor start, n.known(0, "start"));
   BUDA_ASSIGN(Tensor limit, n.known(1, "limit"));
-  BUDA_ASSIGN(Tensor delta, n.known(2, "delta"));
+  BUDA_ASSIGN(Tensor delta, n.has_input(2) ? n.known(2, "delta") : Result<Tensor>(Tensor::scalar(std::int64_t{1}).cast(type.dtype)));
   for (const auto* t : {&start, &limit, &delta})
     if (t->size() != 1) return n.refuse(cat("start, limit and delta must be single numbers, not ", t->describe()));
   auto number = [](const Tensor& t) { return t.cast(DType::f64).as<double>()[0]; };
@@ -49,6 +51,8 @@ Result<void> import_range(NodeImport& n) {
   n.output_known(out.cast(type.dtype));
   return success();
 }
+
+namespace {
 
 // As a broadcast, which is small in the graph whatever the shape.
 Result<void> import_constant_of_shape(NodeImport& n) {

@@ -79,7 +79,7 @@ Result<void> import_layer_normalization(NodeImport& n) {
   return success();
 }
 
-// onnxruntime's; its documents call it SimplifiedLayerNormalization, and ONNX from opset 23 on RMSNormalization.
+// onnxruntime's SimplifiedLayerNormalization, which ONNX has as RMSNormalization from opset 23 on.
 Result<void> import_simplified(NodeImport& n) {
   BUDA_ASSIGN(auto type, n.type(0));
   BUDA_ASSIGN(auto axis, n.axis(n.integer("axis", -1), type.shape.rank()));
@@ -93,6 +93,7 @@ Result<void> import_simplified(NodeImport& n) {
 constexpr OpImporter kNormalizationOps[] = {
     {"LayerNormalization", 1, import_layer_normalization},
     {"LogSoftmax", 1, import_softmax, "log_softmax"},
+    {"RMSNormalization", 23, import_simplified},
     {"SimplifiedLayerNormalization", 1, import_simplified},
     {"Softmax", 1, import_softmax, "softmax"},
 };

@@ -24,13 +24,14 @@ const Table& table() {
       table_of({elementwise_ops(),  linear_ops(),         shape_ops(),        normalization_ops(), reduction_ops(), constant_ops(),
                 convolution_ops(),  pooling_ops(),        channel_norm_ops(), control_ops(),       resizing_ops(),  recurrent_ops(),
                 quantization_ops(), signal_ops(),         einsum_ops(),       activation_ops(),    logic_ops(),     indexing_ops(),
-                generator_ops(),    data_dependent_ops(), sampling_ops(),     sequence_ops()}));
+                generator_ops(),    data_dependent_ops(), sampling_ops(),     sequence_ops(),      attention_ops()}));
   return *built;
 }
 
 const Table& contrib_table() {
-  static const auto* built = new Table(
-      table_of({contrib_elementwise_ops(), contrib_linear_ops(), contrib_norm_ops(), contrib_attention_ops(), contrib_quantization_ops()}));
+  static const auto* built = new Table(table_of(
+      {contrib_elementwise_ops(), contrib_linear_ops(), contrib_norm_ops(), contrib_attention_ops(), contrib_grouped_attention_ops(),
+       contrib_position_ops(), contrib_image_ops(), contrib_blocks_ops(), contrib_recurrent_ops(), contrib_quantization_ops()}));
   return *built;
 }
 

@@ -29,7 +29,7 @@ struct OpImporter {
 
 // The opsets that models may have.
 inline constexpr int kOldestOpset = 1;
-inline constexpr int kNewestOpset = 21;
+inline constexpr int kNewestOpset = 25;
 
 // Null for what is not read.
 const OpImporter* find_importer(std::string_view domain, std::string_view op_type);
@@ -63,6 +63,7 @@ std::span<const OpImporter> indexing_ops();
 std::span<const OpImporter> generator_ops();
 std::span<const OpImporter> data_dependent_ops();
 std::span<const OpImporter> sequence_ops();
+std::span<const OpImporter> attention_ops();
 
 // Of the domain of training.
 std::span<const OpImporter> training_ops();
@@ -72,6 +73,11 @@ std::span<const OpImporter> contrib_elementwise_ops();
 std::span<const OpImporter> contrib_linear_ops();
 std::span<const OpImporter> contrib_norm_ops();
 std::span<const OpImporter> contrib_attention_ops();
+std::span<const OpImporter> contrib_grouped_attention_ops();
+std::span<const OpImporter> contrib_position_ops();
+std::span<const OpImporter> contrib_image_ops();
+std::span<const OpImporter> contrib_blocks_ops();
+std::span<const OpImporter> contrib_recurrent_ops();
 std::span<const OpImporter> contrib_quantization_ops();
 
 }  // namespace buda::onnx_frontend

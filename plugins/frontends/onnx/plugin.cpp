@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frontend `onnx`: models in the Open Neural Network Exchange format, opsets 1 to 21 (docs/formats/onnx.md says what is read).
+// The frontend `onnx`: models in the Open Neural Network Exchange format, opsets 1 to 25 (docs/formats/onnx.md says what is read).
 #include "graph_import.hpp"
 #include "model.hpp"
 #include "op_table.hpp"
@@ -84,10 +84,10 @@ class OnnxFrontend final : public plugin::Frontend {
 }  // namespace
 }  // namespace buda::onnx_frontend
 
-BUDA_PLUGIN(.name = "onnx", .version = "1.0", .description = "reads ONNX models of opsets 1 to 21", .license = "Apache-2.0") {
+BUDA_PLUGIN(.name = "onnx", .version = "1.0", .description = "reads ONNX models of opsets 1 to 25", .license = "Apache-2.0") {
   registrar.add_frontend(
       {.name = "onnx",
-       .summary = "ONNX models (.onnx), opsets 1 to 21",
+       .summary = "ONNX models (.onnx), opsets 1 to 25",
        .options = {},
        .make = [](const buda::schema::OptionValues&, buda::Host&) -> buda::Result<std::unique_ptr<buda::plugin::Frontend>> {
          return std::unique_ptr<buda::plugin::Frontend>(std::make_unique<buda::onnx_frontend::OnnxFrontend>());

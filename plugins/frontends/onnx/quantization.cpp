@@ -3,6 +3,7 @@
 //
 // A scale (and zero point) for each block of elements, and 8-bit floats, become ordinary arithmetic; the rest has ops of its own.
 // Products of integers are exact: both sides become I32, lose their zero points and go through the ops that serve other numbers too.
+#include "channel_order.hpp"
 #include "quantized_numbers.hpp"
 #include "window.hpp"
 
@@ -136,6 +137,11 @@ ops::AttrMap slice_axis(const NodeImport& n) {
 
 Result<void> import_dequantize(NodeImport& n) {
   BUDA_ASSIGN(auto type, n.type(0));
+  if (const auto wanted = static_cast<int>(n.integer("output_dtype", 0)); wanted != 0) {
+    BUDA_ASSIGN(auto scale_type, n.type(1));
+    if (dtype_of(wanted) != scale_type.dtype)
+      return n.refuse(cat("its output_dtype is ", onnx_type_name(wanted), ", which its scale is not; this is not supported"));
+  }
   if (n.integer("block_size", 0) != 0 || is_float(type.dtype)) return dequantize_by_steps(n, type);
   BUDA_ASSIGN(Ref zero, zero_point(n, 2, type.dtype, 1));
   Ref x = n.input(0), scale = n.input(1);
@@ -185,13 +191,16 @@ namespace {
 
 // A sum of products of quantised numbers, in I32, as the result's quantised number: times both scales, and then quantised with the scale
 // and zero point at input `result`.
-void requantised(NodeImport& n, Ref sum, Ref first_scale, Ref second_scale, std::size_t result) {
+Ref requantised(NodeImport& n, ops::Builder& (*where)(NodeImport&), Ref sum, Ref first_scale, Ref second_scale, std::size_t result) {
   Ref scale = n.step("scale").multiply(first_scale, second_scale);
   Ref real = n.step("real").op("cast", {sum}, {{"dtype", std::string("F32")}});
   Ref scaled = n.step("scaled").multiply(real, scale);
   Ref y_scale = n.input(result), y_zero = n.input(result + 1);
-  n.output(n.result().op("quantize", {scaled, y_scale, y_zero}));
+  return where(n).op("quantize", {scaled, y_scale, y_zero});
 }
+
+ops::Builder& as_node(NodeImport& n) { return n.result(); }
+ops::Builder& as_channels_first(NodeImport& n) { return n.step("quantized"); }
 
 Result<void> import_matmul_integer(NodeImport& n) {
   BUDA_ASSIGN(Ref a, centred(n, 0, 2, "a", 1));
@@ -206,16 +215,18 @@ Result<void> import_qlinear_matmul(NodeImport& n) {
   BUDA_ASSIGN(Ref b, centred(n, 3, 5, "b", 0));
   Ref sum = n.step("product").matmul(a, b);
   BUDA_ASSIGN(Ref a_scale, as_column(n, 1, "a.scale_column", 1));
-  requantised(n, sum, a_scale, n.input(4), 6);
+  n.output(requantised(n, as_node, sum, a_scale, n.input(4), 6));
   return success();
 }
 
 Result<Ref> integer_convolution(NodeImport& n, std::size_t weights, std::size_t x_zero, std::size_t w_zero, std::size_t bias,
-                                bool is_result) {
+                                bool is_result, bool channels_last = false) {
   BUDA_ASSIGN(Shape x_shape, n.shape(0));
+  if (channels_last) x_shape = turned_shape(x_shape, channels_first(x_shape.rank()));
   BUDA_ASSIGN(Shape w_shape, n.shape(weights));
   BUDA_ASSIGN(auto window, window_arguments(n, x_shape, w_shape));
   BUDA_ASSIGN(Ref x, centred(n, 0, x_zero, "x", 0));
+  if (channels_last) x = n.step("x.first").transpose(x, channels_first(x_shape.rank()));
   BUDA_ASSIGN(Ref w, centred(n, weights, w_zero, "w", window.rank() + 1));
   ops::AttrMap attrs = window.attrs();
   if (n.integer("group", 1) != 1) attrs["groups"] = n.integer("group", 1);
@@ -233,13 +244,19 @@ Result<void> import_conv_integer(NodeImport& n) {
 }
 
 // Inputs: x, its scale and zero point, the weights, their scale and zero point, the result's scale and zero point, the bias in I32.
+}  // namespace
+
 Result<void> import_qlinear_conv(NodeImport& n) {
-  BUDA_ASSIGN(Ref sum, integer_convolution(n, 3, 2, 5, 8, false));
+  const bool last = n.integer("channels_last", 0) != 0;  // onnxruntime's only
+  BUDA_ASSIGN(Ref sum, integer_convolution(n, 3, 2, 5, 8, false, last));
   BUDA_ASSIGN(Shape x, n.shape(0));
   BUDA_ASSIGN(Ref w_scale, as_column(n, 4, "w.scale_column", x.rank() - 2));
-  requantised(n, sum, n.input(1), w_scale, 6);
+  Ref y = requantised(n, last ? as_channels_first : as_node, sum, n.input(1), w_scale, 6);
+  n.output(last ? n.result().transpose(y, channels_last(x.rank())) : y);
   return success();
 }
+
+namespace {
 
 constexpr OpImporter kQuantizationOps[] = {
     {"ConvInteger", 10, import_conv_integer},     {"DequantizeLinear", 10, import_dequantize, {}, Narrow::converts},

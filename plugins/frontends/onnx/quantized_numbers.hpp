@@ -14,5 +14,6 @@ Result<graph::ValueRef> centred(NodeImport& n, std::size_t i, std::size_t zero, 
 
 Result<void> import_dequantize(NodeImport& n);
 Result<void> import_quantize(NodeImport& n);
+Result<void> import_qlinear_conv(NodeImport& n);
 
 }  // namespace buda::onnx_frontend

@@ -48,7 +48,8 @@ void add_functions(NodeImport& n, ops::AttrMap& attrs) {
 
 class Recurrent {
  public:
-  explicit Recurrent(NodeImport& n) : n_(n), batch_first_(n.integer("layout", 0) != 0) {}
+  // With quantised weights these are [directions, inputs, gates * hidden], and have scales and zero points behind all other inputs.
+  Recurrent(NodeImport& n, bool quantized) : n_(n), batch_first_(n.integer("layout", 0) != 0), quantized_(quantized) {}
 
   Result<void> import(std::int64_t gates) {
     BUDA_ASSIGN(auto type, n_.type(0));
@@ -59,7 +60,7 @@ class Recurrent {
     steps_ = type.shape[batch_first_ ? 1 : 0];
     batch_ = type.shape[batch_first_ ? 0 : 1];
     directions_ = r[0];
-    hidden_ = r[2];
+    hidden_ = r[quantized_ ? 1 : 2];
     if (n_.has("hidden_size") && n_.integer("hidden_size", 0) != hidden_)
       return n_.refuse(cat("its hidden_size is ", n_.integer("hidden_size", 0), ", and R is ", r.text()));
     BUDA_ASSIGN(auto inputs, inputs_of(gates));
@@ -82,7 +83,9 @@ class Recurrent {
   Result<std::vector<graph::Edge>> inputs_of(std::int64_t gates) {
     Ref x = n_.input(0);
     if (batch_first_) x = n_.step("x").transpose(x, {1, 0, 2});
-    std::vector<graph::Edge> inputs{x, n_.input(1), n_.input(2)};
+    BUDA_ASSIGN(Ref w, weights(1, 8, "w"));
+    BUDA_ASSIGN(Ref r, weights(2, 10, "r"));
+    std::vector<graph::Edge> inputs{x, w, r};
     BUDA_ASSIGN(Ref b, given_or_zeros(3, "b", {directions_, 2 * gates * hidden_}));
     BUDA_ASSIGN(Ref lengths, lengths_input());
     BUDA_ASSIGN(Ref h, state(5, "h"));
@@ -92,6 +95,29 @@ class Recurrent {
     BUDA_ASSIGN(Ref p, given_or_zeros(7, "p", {directions_, 3 * hidden_}));
     inputs.insert(inputs.end(), {c, p});
     return inputs;
+  }
+
+  Result<Ref> weights(std::size_t i, std::size_t scale, const std::string& name) {
+    if (!quantized_) return n_.input(i);
+    BUDA_ASSIGN(auto type, n_.type(i));
+    BUDA_ASSIGN(Shape factor_shape, n_.shape(scale));
+    BUDA_ASSIGN(Shape zero_shape, n_.shape(scale + 1));
+    const auto spread = [&](std::size_t input, const Shape& shape, const std::string& step) -> Result<Ref> {
+      const std::int64_t each = shape.volume().value_or(0) == directions_ ? 1 : type.shape[2];
+      if (shape.volume() != directions_ * each)
+        return n_.refuse(
+            cat("its input ", input, " is ", shape.text(), "; a number for each direction, or each of its columns, is needed"));
+      Ref given = n_.input(input);
+      return n_.step(step).reshape(given, Shape{directions_, 1, each});
+    };
+    if (type.shape.rank() != 3) return n_.refuse(cat("its input ", i, " is ", type.shape.text(), "; three axes are needed"));
+    BUDA_ASSIGN(Ref factor, spread(scale, factor_shape, name + ".scale"));
+    BUDA_ASSIGN(Ref zero, spread(scale + 1, zero_shape, name + ".zero"));
+    Ref value = n_.cast(n_.input(i), DType::f32, name + ".numbers");
+    zero = n_.cast(zero, DType::f32, name + ".zero.real");
+    Ref centred = n_.step(name + ".centred").subtract(value, zero);
+    Ref real = n_.step(name + ".real").multiply(centred, factor);
+    return n_.step(name).transpose(real, {0, 2, 1});
   }
 
   Result<Ref> given_or_zeros(std::size_t i, std::string_view name, const Shape& shape) {
@@ -126,15 +152,18 @@ class Recurrent {
   }
 
   NodeImport& n_;
-  bool batch_first_;
+  bool batch_first_, quantized_;
   DType dtype_ = DType::f32;
   std::int64_t steps_ = 0, batch_ = 0, directions_ = 1, hidden_ = 0;
 };
 
 template <std::int64_t kGates>
 Result<void> import_recurrent(NodeImport& n) {
-  return Recurrent(n).import(kGates);
+  return Recurrent(n, false).import(kGates);
 }
+
+// Weights are those of the integers; the input is not rounded to integers, as onnxruntime does.
+Result<void> import_quantized_lstm(NodeImport& n) { return Recurrent(n, true).import(4); }
 
 constexpr OpImporter kRecurrentOps[] = {
     {"GRU", 1, import_recurrent<3>, "gru"},
@@ -142,7 +171,13 @@ constexpr OpImporter kRecurrentOps[] = {
     {"RNN", 1, import_recurrent<1>, "rnn"},
 };
 
+constexpr OpImporter kContribRecurrentOps[] = {
+    {"DynamicQuantizeLSTM", 1, import_quantized_lstm, "lstm"},
+};
+
 }  // namespace
+
+std::span<const OpImporter> contrib_recurrent_ops() { return kContribRecurrentOps; }
 
 std::span<const OpImporter> recurrent_ops() { return kRecurrentOps; }
 

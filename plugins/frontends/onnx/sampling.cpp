@@ -15,6 +15,7 @@ using Ref = NodeImport::Ref;
 
 // Places of a grid that is written out.
 constexpr std::int64_t kLargestGrid = std::int64_t{1} << 24;
+}  // namespace
 
 // Opset 20 named two modes anew.
 Result<void> import_grid_sample(NodeImport& n) {
@@ -35,6 +36,8 @@ Result<void> import_grid_sample(NodeImport& n) {
   n.output(n.result().op("cast", {sampled}, {{"dtype", std::string(dtype_name(type.dtype))}}));
   return success();
 }
+
+namespace {
 
 // A row (x, y, 1), or (x, y, z, 1), for each place of a regular grid from -1 to 1 along each axis, the last axis being x.
 std::vector<double> homogeneous_grid(const Dims& sizes, bool align_corners) {

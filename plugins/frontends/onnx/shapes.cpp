@@ -2,6 +2,7 @@
 // Operators that move or rename elements: reshapes, transposes, slices, concatenation, padding.
 #include "moving_slices.hpp"
 #include "node_import.hpp"
+#include "shared_importers.hpp"
 
 #include <buda/base/text.hpp>
 #include <buda/frontend/axes.hpp>
@@ -321,6 +322,7 @@ Result<void> import_space_to_depth(NodeImport& n) {
   n.output(n.result().reshape(moved, Shape{s[0], s[1] * b * b, s[2] / b, s[3] / b}));
   return success();
 }
+}  // namespace
 
 Result<void> import_trilu(NodeImport& n) {
   std::int64_t diagonal = 0;
@@ -331,6 +333,8 @@ Result<void> import_trilu(NodeImport& n) {
   n.output(n.result().op("triangle", {n.input(0)}, {{"upper", n.integer("upper", 1) != 0}, {"diagonal", diagonal}}));
   return success();
 }
+
+namespace {
 
 Result<void> import_expand(NodeImport& n) {
   BUDA_ASSIGN(Shape from, n.shape(0));

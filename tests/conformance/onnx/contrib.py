@@ -248,6 +248,98 @@ def quantised():
         case("quantised", "MatMulNBits", [real(1, rows, inputs), packed, factors, zeros], K=inputs, N=outputs, bits=4, block_size=block)
 
 
+# ---- decoders
+
+def grouped():
+    for batch, length, heads, key_heads, width in [(1, 4, 4, 2, 16), (2, 5, 3, 1, 8), (1, 9, 6, 2, 24)]:
+        q, k, v = real(batch, length, heads * width), real(batch, length, key_heads * width), real(batch, length, key_heads * width)
+        last, total = np.full(batch, length - 1, np.int32), Known(np.array(length, np.int32))
+        more = {"num_heads": heads, "kv_num_heads": key_heads}
+        case("grouped", "GroupQueryAttention", [q, k, v, None, None, last, total], **more)
+        case("grouped", "GroupQueryAttention", [q, k, v, None, None, last, total], softcap=2.0, scale=0.4, local_window_size=2, **more)
+        if width % 16 == 0:  # onnxruntime wants this of rotary embeddings
+            angles = np.arange(32)[:, None] * (10000.0 ** (-np.arange(width // 2) / (width // 2)))[None]
+            tables = [Known(np.cos(angles).astype(np.float32)), Known(np.sin(angles).astype(np.float32))]
+            case("grouped", "GroupQueryAttention", [q, k, v, None, None, last, total, *tables], do_rotary=1, **more)
+            case("grouped", "GroupQueryAttention", [np.concatenate([q, k, v], 2), None, None, None, None, last, total, *tables], do_rotary=1, rotary_interleaved=1, **more)
+        # One more position: behind a cache that grows, and within a buffer that has room.
+        past = 7
+        one = [real(batch, 1, heads * width), real(batch, 1, key_heads * width), real(batch, 1, key_heads * width)]
+        cache = [real(batch, key_heads, past, width), real(batch, key_heads, past, width)]
+        case("grouped", "GroupQueryAttention", [*one, *cache, np.full(batch, past, np.int32), Known(np.array(past + 1, np.int32))], results=(0, 1, 2), **more)
+        case("grouped", "GroupQueryAttention", [*one, *cache, np.full(batch, past, np.int32), Known(np.array(past + 1, np.int32))], local_window_size=3, results=(0, 1, 2), **more)
+        case("grouped", "GroupQueryAttention", [*one, *cache, Known(np.full(batch, past, np.int32)), Known(np.array(past + 1, np.int32))], results=(0, 1, 2), smooth_softmax=1, **more)
+
+
+def further():
+    byte, signed = np.uint8, np.int8
+    for batch, length, width, heads in [(1, 4, 32, 2), (2, 5, 12, 3), (1, 9, 40, 5)]:
+        x, w = whole(0, 255, batch, length, width, dtype=byte), Known(whole(-60, 60, width, 3 * width, dtype=signed))
+        case("further", "QAttention", [x, w, Known(real(3 * width)), Known(np.float32(0.01)), Known(np.float32(0.02)), None, Known(np.array(117, byte)), Known(np.array(1, signed))], num_heads=heads, unidirectional=1)
+        case("further", "QAttention", [x, w, Known(real(3 * width)), Known(np.float32(0.01)), Known(positive(3 * width) * np.float32(0.02)), whole(1, length, batch), Known(np.array(117, byte)), Known(np.zeros(3 * width, signed))], num_heads=heads)
+    for size, channels, group in [(8, 4, 1), (7, 3, 3), (9, 6, 2)]:
+        x, zero, w = whole(0, 255, 1, size, size, channels, dtype=byte), Known(np.array(120, byte)), Known(whole(-100, 100, 6, channels // group, 3, 3, dtype=signed))
+        case("further", "QLinearConv", [x, Known(np.float32(0.02)), zero, w, Known(positive(6) * np.float32(0.01)), Known(np.zeros(6, signed)), Known(np.float32(0.1)), zero, Known(whole(-900, 900, 6))],
+             channels_last=1, group=group, pads=[1, 1, 1, 1], strides=[2, 1])
+        case("further", "GridSample", [real(2, channels, size, size), real(2, 4, 5, 2, scale=0.6)], align_corners=1, mode="bilinear", padding_mode="border")
+        case("further", "Trilu", [real(2, size, channels), Known(np.array(1, np.int64))], upper=0)
+        case("further", "ExpandDims", [real(size, channels), Known(np.array(-1, np.int32))])
+    for rows, columns, block in [(16, 32, 16), (11, 64, 32), (7, 96, 32)]:
+        places = whole(0, rows - 1, 2, 3, dtype=np.int64)
+        factors, zeros = Known(positive(rows, columns // block)), Known(whole(0, 255, rows, (columns // block + 1) // 2, dtype=byte))
+        case("further", "GatherBlockQuantized", [Known(whole(0, 255, rows, columns // 2, dtype=byte)), places, factors, zeros], block_size=block, quantize_axis=1, gather_axis=0, bits=4)
+        case("further", "GatherBlockQuantized", [Known(whole(0, 255, rows, columns, dtype=byte)), places, factors], block_size=block, quantize_axis=1, gather_axis=0, bits=8)
+
+
+# Sums of its input are rounded to integers by onnxruntime and not by us, so that this has steps of its own: the weights that the integers stand for.
+def recurrent():
+    for length, batch, inputs, hidden in [(4, 1, 8, 6), (3, 2, 7, 5), (5, 1, 16, 11)]:
+        x, h, c = real(length, batch, inputs), np.zeros((batch, hidden)), np.zeros((batch, hidden))
+        w, r = whole(-127, 127, 1, inputs, 4 * hidden, dtype=np.int8), whole(-127, 127, 1, hidden, 4 * hidden, dtype=np.int8)
+        b, scales = real(1, 8 * hidden), [np.float32([0.01]), positive(1, 4 * hidden) * np.float32(0.01)]
+        real_w, real_r = w[0] * scales[0].astype(np.float64), (r[0] - 1.0) * scales[1][0]
+        y = []
+        for step in x.astype(np.float64):
+            i, o, f, g = np.split(step @ real_w + h @ real_r + b[0, :4 * hidden] + b[0, 4 * hidden:], 4, -1)
+            gate = lambda v: 1 / (1 + np.exp(-v))
+            c = gate(f) * c + gate(i) * np.tanh(g)
+            h = gate(o) * np.tanh(c)
+            y.append(h[None])
+        case("recurrent", "DynamicQuantizeLSTM", [x, Known(w), Known(r), Known(b), None, None, None, None, Known(scales[0]), Known(np.zeros(1, np.int8)), Known(scales[1]), Known(np.ones((1, 4 * hidden), np.int8))],
+             hidden_size=hidden, expected=np.array(y).astype(np.float32))
+
+
+def more_of_gpus():
+    for batch, rows, columns, channels, groups in [(1, 4, 4, 32, 4), (2, 3, 5, 6, 3), (1, 7, 1, 40, 8)]:
+        image, skip, bias, gamma, beta = real(batch, rows, columns, channels), real(batch, channels), real(channels), positive(channels), real(channels)
+        whole_sum = image + skip[:, None, None] + bias
+        lines = whole_sum.transpose(0, 3, 1, 2).reshape(batch, groups, -1)
+        normal = (lines - lines.mean(-1, keepdims=True)) / np.sqrt(lines.var(-1, keepdims=True) + 1e-3)
+        normal = normal.reshape(batch, channels, rows, columns).transpose(0, 2, 3, 1) * gamma + beta
+        case("more_of_gpus", "SkipGroupNorm", [image, Known(gamma), Known(beta), skip, Known(bias)], groups=groups, activation=0, epsilon=1e-3, expected=normal)
+        kernel = real(5, 1, 1, channels, scale=0.3)
+        case("more_of_gpus", "NhwcConv", [image, Known(kernel), Known(bias[:5])], kernel_shape=[1, 1], expected=image @ kernel[:, 0, 0].T + bias[:5])
+        x, m = image[:, 0], real(channels, 7)
+        product = x @ m + beta[:1]
+        case("more_of_gpus", "GemmFastGelu", [x, Known(m), Known(np.repeat(beta[:1], 7))], expected=product * 0.5 * (1 + np.tanh(0.7978845608 * (product + 0.044715 * product ** 3))))
+    for length, heads, buckets, furthest in [(8, 2, 8, 16), (13, 3, 32, 128), (33, 4, 32, 20)]:
+        table, both = real(buckets, heads), int(length % 2)
+        own, single = buckets // (1 + both), buckets // (1 + both) // 2
+        places = np.zeros((length, length), np.int64)
+        for q in range(length):
+            for k in range(length):
+                n = abs(k - q) if both else max(q - k, 0)
+                far = min(single + int(math.log(max(n, 1) / single) / math.log(furthest / single) * (own - single)), own - 1)
+                places[q, k] = (own if both and k > q else 0) + (n if n < single else far)
+        case("more_of_gpus", "RelativePositionBias", [Known(table), Known(np.array([length], np.int64)), Known(np.array([length], np.int64))], max_distance=furthest, is_bidirectional=both,
+             expected=table[places].transpose(2, 0, 1)[None])
+        h = 6
+        q, bias, positions, w, b, eco = real(1, length, heads * h), real(heads * h), real(1, heads, length, length), real(h, 8), real(8), positive(1, heads, 1, 1)
+        gates = (q + bias).reshape(1, length, heads, h).transpose(0, 2, 1, 3) @ w + b
+        u, r = np.split(1 / (1 + np.exp(-gates.reshape(1, heads, length, 2, 4).sum(-1))), 2, -1)
+        case("more_of_gpus", "GatedRelativePositionBias", [q, Known(bias), positions, Known(w), Known(b), Known(eco)], num_heads=heads, expected=(u * (r * eco - 1) + 2) * positions)
+
+
 def reference(packages):
     sys.path.insert(0, str(HERE.parent / "real"))
     import reference as runs
@@ -325,7 +417,7 @@ def main():
     parser.add_argument("-v", action="store_true")
     parser.add_argument("groups", nargs="*")
     options = parser.parse_args()
-    for make in [products, activations, norms, attention, quantised, of_gpus]:
+    for make in [products, activations, norms, attention, quantised, of_gpus, grouped, further, recurrent, more_of_gpus]:
         make()
     if options.reference:
         reference(options.reference.resolve())

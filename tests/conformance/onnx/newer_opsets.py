@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Operators that opsets 18 to 21 of ONNX brought or changed: models of one node each, through importer and runner, against NumPy and PyTorch.
+"""Operators that opsets 18 to 25 of ONNX brought or changed: models of one node each, through importer and runner, against NumPy and PyTorch.
 
     newer_opsets.py --build BUILD_DIR [-v] [NAME...]
 
@@ -446,6 +446,56 @@ def opset21():
         case(f"quantize_{name}", 19, "QuantizeLinear", [many], to_float8(onnx_type, many / np.float32(0.125)), [np.float32(0.125), narrow_tensor(onnx_type, [], [0])])
 
 
+# ---- opsets 22 to 25
+
+def softmax(x):
+    e = np.exp(x - x.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+def heads_last(x):
+    return x.transpose(0, 2, 1, 3).reshape(x.shape[0], x.shape[2], -1)
+
+
+def opset23():
+    x = real(2, 3, 8)
+    case("relu_22", 22, "Relu", [x], np.maximum(x, 0))
+    scale = real(8)
+    case("rms_norm_23", 23, "RMSNormalization", [x, scale], x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-5) * scale)
+    case("rms_norm_23_axis", 23, "RMSNormalization", [x, real(3, 8) * 0 + 2], x / np.sqrt((x * x).mean((1, 2), keepdims=True) + 1e-2) * 2, attributes={"axis": 1, "epsilon": 1e-2})
+    case("swish_24", 24, "Swish", [x], x / (1 + np.exp(-1.5 * x)), attributes={"alpha": 1.5}, tolerance=1e-4)
+    case("tile_25", 25, "Tile", [x], np.tile(x, (1, 2, 1)), [ints([1, 2, 1])])
+    for batch, heads, key_heads, queries, keys, width in [(1, 2, 2, 4, 4, 8), (2, 4, 2, 3, 5, 6), (1, 6, 2, 7, 7, 5)]:
+        q, k, v = real(batch, heads, queries, width), real(batch, key_heads, keys, width), real(batch, key_heads, keys, width + 1)
+        every_k, every_v = np.repeat(k, heads // key_heads, 1), np.repeat(v, heads // key_heads, 1)
+        scores = q @ every_k.transpose(0, 1, 3, 2) / np.sqrt(width)
+        name = f"attention_23_{queries}"
+        case(name, 23, "Attention", [q, k, v], softmax(scores) @ every_v, tolerance=1e-4)
+        later = np.where(np.arange(keys)[None] > np.arange(queries)[:, None], np.float32(-1e30), np.float32(0))
+        case(name + "_causal", 23, "Attention", [q, k, v], softmax(scores + later) @ every_v, attributes={"is_causal": 1}, tolerance=1e-4)
+        mask = np.tile(np.arange(keys) % 3 != 1, (queries, 1))
+        case(name + "_mask", 23, "Attention", [q, k, v, mask], softmax(np.where(mask, scores, -1e30)) @ every_v, tolerance=1e-4)
+        case(name + "_flat", 23, "Attention", [heads_last(q), heads_last(k), heads_last(v)], heads_last(softmax(scores * 2) @ every_v), tolerance=1e-4,
+             attributes={"q_num_heads": heads, "kv_num_heads": key_heads, "scale": float(2 / np.sqrt(width))})
+        case(name + "_softcap", 23, "Attention", [q, k, v], softmax(2 * np.tanh(scores / 2)) @ every_v, attributes={"softcap": 2.0}, tolerance=1e-4)
+        past_k, past_v = real(batch, key_heads, 3, width), real(batch, key_heads, 3, width + 1)
+        all_k, all_v = np.concatenate([past_k, k], 2), np.concatenate([past_v, v], 2)
+        wide_scores = q @ np.repeat(all_k, heads // key_heads, 1).transpose(0, 1, 3, 2) / np.sqrt(width)
+        bias = real(queries, keys + 3)
+        case(name + "_past", 23, "Attention", [q, k, v, bias, past_k, past_v], [softmax(wide_scores + bias) @ np.repeat(all_v, heads // key_heads, 1), all_k, all_v], tolerance=1e-4)
+        lengths = ints([keys - 1] * batch)
+        case(name + "_lengths", 24, "Attention", [q, k, v], softmax(np.where(np.arange(keys) < keys - 1, scores, -1e30)) @ every_v, [None, None, None, lengths], tolerance=1e-4)
+        angles = np.arange(12)[:, None] * (10000.0 ** (-np.arange(width // 2) / (width // 2)))[None]
+        cosine, sine = np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)
+        places = ints(np.arange(batch * queries).reshape(batch, queries) % 12)
+        c, s, half = cosine[places][:, None], sine[places][:, None], width // 2
+        first, second, rest = q[..., :half], q[..., half:2 * half], q[..., 2 * half:]
+        whole = np.concatenate([first * c - second * s, first * s + second * c], -1)
+        if width % 2 == 0:
+            case(f"rotary_23_{queries}", 23, "RotaryEmbedding", [q, cosine, sine, places], whole, tolerance=1e-4)
+            case(f"rotary_23_{queries}_rows", 23, "RotaryEmbedding", [heads_last(q), cosine[places], sine[places]], heads_last(whole), attributes={"num_heads": heads}, tolerance=1e-4)
+
+
 REFUSED = [
     # name, opset, op, inputs, attributes, what the message must say
     ("string_concat", 20, "StringConcat", 2, {}, "strings are not supported"),
@@ -456,6 +506,7 @@ REFUSED = [
     ("too_many_inputs", 18, "ReduceMean", 3, {}, "input size 3 not in range [min=1, max=2]"),
     ("no_attribute_any_more", 18, "ReduceMean", 1, {"axes": [0]}, "Unrecognized attribute: axes"),
     ("required_attribute", 21, "GroupNormalization", 3, {}, "Required attribute 'num_groups' is missing"),
+    ("newer_attention", 22, "Attention", 3, {}, "ONNX has it from opset 23 on"),
     ("newer_than_the_model", 19, "Gelu", 1, {}, "ONNX has it from opset 20 on"),
 ]
 
@@ -519,7 +570,7 @@ def main():
     parser.add_argument("names", nargs="*")
     o = parser.parse_args()
     with np.errstate(all="ignore"):
-        for make in (opset18, resizes, columns_to_images, opset19, opset20, opset21):
+        for make in (opset18, resizes, columns_to_images, opset19, opset20, opset21, opset23):
             make()
     tools = os.path.join(o.build, "bin", "")
     wrong = count = 0
