@@ -4,7 +4,7 @@
 
     diagnostics.py SOURCE_DIR [--update | --data FILE]
 
-Each code has to be in a page and in a test; tests/laws/untested_codes.txt lists those that are in no test yet, and may only get shorter.
+Each code has to be in a page and in a test.
 docs/diagnostics.md is for people; --data writes what `buda explain` reads, as the build does. Of each code: what its messages say, with … for what is filled
 in, and which pages have it, with the row of the table in which a page explains it.
 """
@@ -19,9 +19,8 @@ ROW = re.compile(r"^\| *((?:`?[A-Z]{2}\d{3}`?(?:, | and | ?[–-] ?| to )?)+) *\
 COLON = re.compile(r"(?<!:):(?!:)")  # of a condition, not of a name
 LONGEST = 240
 INDEX = "docs/diagnostics.md"
-UNTESTED = "tests/laws/untested_codes.txt"
 # Files that name codes without giving them.
-LISTS = {UNTESTED, "tests/robustness/failing_compiles.py"}
+LISTS = {"tests/robustness/failing_compiles.py"}
 HEAD = """# Diagnostics
 
 What a message with a code says, and where it is explained; `buda explain CODE` prints the same. Generated from the sources (`share/packages/diagnostics.py . --update`): … stands for what a message fills in.
@@ -164,11 +163,9 @@ def tested_codes(root):
 
 def unkept(root, entries):
     """What is wrong with pages and tests of codes."""
-    codes, tested = {e["code"] for e in entries}, tested_codes(root)
-    listed = set((root / UNTESTED).read_text().split()) if (root / UNTESTED).exists() else set()
+    tested = tested_codes(root)
     yield from (f"{e['code']}: no page of docs names it" for e in entries if not e["page"])
-    yield from (f"{code}: no test names it" for code in sorted(codes - tested - listed))
-    yield from (f"{code}: it is in a test now, or no code any more: take it from {UNTESTED}" for code in sorted(listed & tested | listed - codes))
+    yield from (f"{e['code']}: no test names it" for e in entries if e["code"] not in tested)
 
 
 def page_of(entries):

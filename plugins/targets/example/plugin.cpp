@@ -48,7 +48,7 @@ class DryRun final : public runtime::Device, private netlist::ProgramEvents {
   Result<Tensor> pop(const std::string& name, std::int64_t entries) override {
     BUDA_ASSIGN(Queue * queue, find(name));
     if (entries > queue->waiting(queue->read))
-      return input_error("DR003", {netlist_.file}, cat("queue '", name, "' has no ", entries, " entries"));
+      return input_error("DR003", {netlist_.file}, cat("queue '", name, "' has fewer than ", entries, " entries"));
     BUDA_ASSIGN(Tensor zeros, read(name, 0, entries));
     queue->read += entries;
     return zeros;

@@ -178,7 +178,11 @@ class PluginCheck : public ::testing::Test {
     for (std::string_view line : split(suite.text(), '\n'))
       if (line.starts_with("  FAIL  ")) out.emplace_back(line.substr(8));
     EXPECT_EQ(out.size(), suite.failed().size());
-    for (const Diagnostic& d : suite.failed()) EXPECT_EQ(d.fault, Fault::mismatch) << d.message;
+    for (const Diagnostic& d : suite.failed()) {
+      EXPECT_EQ(d.code, "PK001");
+      EXPECT_EQ(d.fault, Fault::mismatch) << d.message;
+      EXPECT_THAT(d.message, HasSubstr(cat(name, ": not so: ")));
+    }
     return out;
   }
 

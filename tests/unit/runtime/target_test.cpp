@@ -3,6 +3,7 @@
 #include "fixture.hpp"
 
 #include <buda/perf/recording.hpp>
+#include <buda/plugin/loader.hpp>
 
 #include <gmock/gmock.h>
 
@@ -56,6 +57,23 @@ TEST(Device, WithoutAdvanceEverythingIsDoneByStart) {
   perf::Recording recording;
   EXPECT_FALSE(device.record(recording, perf::Level::counters));
   EXPECT_FALSE(device.clock());
+}
+
+// The example of a target, as the tools load it: authors of others begin with it.
+TEST(ExampleTarget, RefusesQueuesThatDoNotExistOrHaveTooLittle) {
+  auto files = io::make_real_file_system();
+  CollectingSink sink;
+  Host host(*files, sink);
+  plugin::Registries loaded;
+  ASSERT_TRUE(plugin::load_plugin(PLUGIN_DIR "/target_example.so", loaded, host));
+  auto target = plugin::make(loaded, loaded.targets, plugin::Kind::target, "dry_run", {}, host);
+  ASSERT_TRUE(target) << error_of(target);
+  Program program;
+  program.netlist = parsed(netlist_text());
+  auto device = (*target)->open(program, {}, host);
+  ASSERT_TRUE(device) << error_of(device);
+  EXPECT_EQ(error_of((*device)->waiting("nobody")), "DR001: the netlist has no queue named 'nobody'\n");
+  EXPECT_EQ(error_of((*device)->pop("q_y", 1)), "DR003: queue 'q_y' has fewer than 1 entries\n");
 }
 
 }  // namespace

@@ -35,6 +35,12 @@ TEST(Tensor, FromVector) {
   EXPECT_EQ(copy.bytes().data(), t.bytes().data()) << "copies share";
 }
 
+// Its bytes can be counted, and no machine has them.
+TEST(Tensor, MoreThanTheMemory) {
+  EXPECT_EQ(first_error(Tensor::zeros(DType::f32, Shape{1, std::int64_t{1} << 60})),
+            "TN002: a tensor of 4194304 TiB does not fit in this machine's memory");
+}
+
 TEST(Tensor, Scalar) {
   Tensor t = Tensor::scalar(2.5f);
   EXPECT_EQ(t.shape().rank(), 0u);

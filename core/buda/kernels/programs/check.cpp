@@ -11,13 +11,12 @@
 namespace buda::kernels {
 
 Result<void> check_executable(std::string_view bytes, std::size_t thread, const std::string& file) {
-  const auto wrong = [&](std::string what) { return input_error("KC004", {file}, std::move(what)); };
   BUDA_ASSIGN(const Executable program, parse_executable(bytes, file));
   const Region& region = kRegions[thread];
   for (const Segment& s : program.segments)
     if (s.address < region.begin || s.address - region.begin + s.memory_bytes > region.bytes)
-      return wrong(
-          cat("it has ", s.memory_bytes, " bytes; programs of the thread ", kThreadNames[thread], " have ", region.bytes, " at most"));
+      return internal_error(cat(file, " was linked to ", s.memory_bytes, " bytes; programs of the thread ", kThreadNames[thread], " have ",
+                                region.bytes, " at most"));
   return success();
 }
 

@@ -10,7 +10,7 @@
 
 namespace buda::kernels {
 
-// It is in the thread's region (KC004).
+// It is in the thread's region, to which the linker is bound: an internal error where it is not.
 Result<void> check_executable(std::string_view bytes, std::size_t thread, const std::string& file);
 
 }  // namespace buda::kernels

@@ -49,7 +49,7 @@ struct BuildOptions {
   std::vector<std::string> packages = {};  // folders of kernels that replace those of some ops (package.hpp)
 };
 
-// Ops without a kernel are KC001, each at its place; no compiler is KC002, one that fails KC003, a kernel that does not fit KC004.
+// Ops without a kernel are KC001, each at its place; no compiler is KC002, one that fails, also as a kernel does not fit, KC003.
 Result<KernelSet> build_kernels(const netlist::Netlist& netlist, const BuildOptions& options, Host& host);
 
 // manifest.json, and of each kernel a folder with an ELF file and a source for each thread.
