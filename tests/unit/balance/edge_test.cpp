@@ -163,6 +163,27 @@ TEST(Edge, EachTurnOfADestinationIsAPhaseOfTheSender) {
   EXPECT_EQ(cost_of(producer, stack, nop, 0).sender_phases, 2);
 }
 
+// A stream program repeats a period of windows and turns; of a number of inputs that is not a multiple of it, it has all.
+TEST(Edge, PassesThatDoNotRepeatAreAllWritten) {
+  EdgeCost cost;
+  cost.sources = 2;
+  cost.receiver_phases = 10;
+  cost.sender_phases = 3;
+  cost.turns = 1;
+  EXPECT_EQ(in_passes(cost, 2, 64).receiver_phases, 10);
+  EXPECT_EQ(in_passes(cost, 2, 64).sender_phases, 3);
+  EXPECT_EQ(in_passes(cost, 1, 13).receiver_phases, 10);
+  EXPECT_EQ(in_passes(cost, 2, 1).receiver_phases, 10);  // the epoch ends before the second window
+  EXPECT_EQ(in_passes(cost, 2, 13).receiver_phases, 70);
+  EXPECT_EQ(in_passes(cost, 2, 13).sender_phases, 21);
+  cost.turns = 5;
+  EXPECT_EQ(in_passes(cost, 2, 65).sender_phases, 21);
+  EXPECT_EQ(in_passes(cost, 1, 65).sender_phases, 3);
+  // From one core, tiles of a pass follow those of the pass before it in one phase.
+  cost.sources = 1;
+  EXPECT_EQ(in_passes(cost, 2, 13).receiver_phases, 10);
+}
+
 TEST(StackDepth, SlicesBeforeAStackMakeUpForIt) {
   EXPECT_EQ(std::get<std::int64_t>(stack_depth({Tm::hslice(4), Tm::vstack(4)})), 1);
   EXPECT_EQ(std::get<std::int64_t>(stack_depth({Tm::hslice(2), Tm::vstack(4)})), 2);

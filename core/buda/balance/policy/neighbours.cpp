@@ -41,14 +41,19 @@ std::variant<EdgeCost, std::string> operand_cost(const Problem& problem, OpId op
   auto maps = edge_maps(problem, op, model, input, producer == nullptr ? nullptr : &producer->model);
   if (auto* reason = std::get_if<std::string>(&maps)) return std::move(*reason);
   TileLayout from;
+  std::int64_t windows = 1;  // in the producer's buffer
   if (producer == nullptr) {
     from = source_layout(problem, op, model, input);
   } else if (is_direct(operand, producer, epoch)) {
     from = tiling::layout_of(with_model(problem.op(operand.from.op), producer->model), inputs_of_op(problem, operand.from.op));
+    windows = std::max<std::int64_t>(producer->model.buf_size_mb / from.buffered_t, 1);
   } else {
     from = queue_layout(producer->model);
   }
-  return measure_edge(from, std::get<netlist::EdgeMaps>(maps), with_model(spec, model), input);
+  auto measured = measure_edge(from, std::get<netlist::EdgeMaps>(maps), with_model(spec, model), input);
+  if (auto* cost = std::get_if<EdgeCost>(&measured))
+    return in_passes(*cost, windows, std::max<std::int64_t>(inputs_of_op(problem, op) * from.block.t / from.buffered_t, 1));
+  return measured;
 }
 
 std::vector<InputLink> input_links(const Problem& problem, const netlist::Op& blocked, const OpModel& model,

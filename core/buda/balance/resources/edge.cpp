@@ -2,6 +2,7 @@
 // Costs of edges, counted over their routes.
 #include <buda/balance/resources/edge.hpp>
 
+#include <buda/base/checked.hpp>
 #include <buda/base/text.hpp>
 #include <buda/ops/table/op_traits.hpp>
 #include <buda/tiling/edge_routes.hpp>
@@ -126,6 +127,7 @@ class Meter {
     // Tiles that go to several destinations in turn are sent anew for each turn.
     std::int64_t sources = 0, changes = 0, tiles = 0;
     const auto turns = static_cast<std::int64_t>(pipe.destinations.size());
+    cost_.turns = std::min(std::lcm(cost_.turns, turns), kMaxMeasuredTiles);
     std::int32_t last = tiling::kPaddingCore;
     for (const Run& run : pipe.tiles.runs()) {
       if (run.core == tiling::kPaddingCore) continue;
@@ -291,6 +293,16 @@ EdgeCost cost_of_routes(const EdgeRoutes& routes, const TileLayout& producer) {
   for (const PipeRoute& pipe : routes.pipes) meter.add(pipe);
   const std::int64_t t = producer.block.t, both = std::lcm(t, producer.buffered_t);
   return meter.cost(routes, both / producer.buffered_t, both / t);
+}
+
+EdgeCost in_passes(EdgeCost cost, std::int64_t windows_in_buffer, std::int64_t passes) {
+  const std::int64_t period = std::min(std::lcm(windows_in_buffer, cost.turns), passes);
+  if (passes % period == 0) return cost;
+  const std::int64_t periods = ceil_div(passes, period);
+  // A receiver's phase goes on while the same core sends to it.
+  if (cost.sources > 1) cost.receiver_phases *= periods;
+  cost.sender_phases *= periods;
+  return cost;
 }
 
 std::variant<EdgeCost, std::string> measure_edge(const TileLayout& producer, const EdgeMaps& maps, const Op& consumer, std::size_t input) {

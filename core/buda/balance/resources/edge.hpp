@@ -38,6 +38,7 @@ struct EdgeCost {
   std::int64_t unread = 0;           // sources that no pipe takes from
   std::int64_t pipes = 1;            // that bring tiles to one destination, most
   EdgeFlow flow = {};
+  std::int64_t turns = 1;  // windows after which the destinations of all pipes have had their turns
 };
 
 // The routes of an edge, or why there are none: the shapes do not fit, or a stack needs a deeper buffer. O(lines of tiles that the consumer
@@ -46,7 +47,12 @@ std::variant<tiling::EdgeRoutes, std::string> edge_routes(const TileLayout& prod
                                                           const netlist::Op& consumer, std::size_t input);
 EdgeCost cost_of_routes(const tiling::EdgeRoutes& routes, const TileLayout& producer);
 
-// Both.
+// The cost with the phases of an epoch of `passes` windows, of which the producer's buffer holds so many. A stream program has one period
+// of the windows of a buffer and of the turns of destinations, and repeats it; where the period does not divide the passes, it has all of
+// them.
+EdgeCost in_passes(EdgeCost cost, std::int64_t windows_in_buffer, std::int64_t passes);
+
+// Routes and cost.
 std::variant<EdgeCost, std::string> measure_edge(const TileLayout& producer, const netlist::EdgeMaps& maps, const netlist::Op& consumer,
                                                  std::size_t input);
 

@@ -58,6 +58,21 @@ std::int64_t phase_count(const CoreInput& in) {
   return phases;
 }
 
+// The streams with the most phases, most first.
+std::vector<Note> longest_schedules(const CoreInput& in) {
+  constexpr std::size_t kShown = 3;
+  std::vector<std::pair<std::int64_t, std::int32_t>> counts;
+  for (const auto& [n, s] : in.phases) counts.emplace_back(-s.phase_count(), n);
+  std::sort(counts.begin(), counts.end());
+  counts.resize(std::min(counts.size(), kShown));
+  std::vector<Note> out;
+  for (const auto& [phases, n] : counts) {
+    const Stream& s = in.streams.at(n);
+    out.push_back({{}, cat("phases of ", stream_kind_name(s.kind), " stream ", n, ", operand ", s.operand, ": ", -phases)});
+  }
+  return out;
+}
+
 // Room for the stream program: what the op allows, or the default and more where phases and read lists need it.
 std::int64_t program_bytes(const CoreInput& in, const device::L1Map& l1) {
   if (in.program_bytes) return *in.program_bytes;
@@ -145,6 +160,9 @@ void check_space(const CoreInput& in, const device::L1Map& l1, std::uint64_t exc
   if (used <= available) return;
   const std::string& op = in.core.op;
   const bool is_program = excess_program >= used - available && excess_program > 0;
+  std::vector<Note> notes = std::move(memory).parts();
+  if (is_program)
+    for (Note& note : longest_schedules(in)) notes.push_back(std::move(note));
   violations.shortage(
       in.core,
       {.code = "OV015",
@@ -154,7 +172,7 @@ void check_space(const CoreInput& in, const device::L1Map& l1, std::uint64_t exc
        .what = is_program ? cat("most of all for the stream program, which has ", phase_count(in), " phases") : std::string("for buffers"),
        .hint = is_program ? cat("give op '", op, "' and its neighbours blockings with which more consecutive tiles have the same route")
                           : cat("give op '", op, "' a larger grid, or a smaller buf_size_mb or input_buf_min_size_tiles"),
-       .notes = std::move(memory).parts()});
+       .notes = std::move(notes)});
 }
 
 CoreLayout allocate_core(const CoreInput& in, Buffers& buffers, Violations& violations) {
