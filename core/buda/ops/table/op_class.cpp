@@ -8,7 +8,11 @@
 namespace buda::ops {
 namespace {
 
-constexpr std::size_t kClasses = static_cast<std::size_t>(OpClass::drainer) + 1;
+constexpr std::size_t kClasses = 0
+#define BUDA_OP_CLASS(...) +1
+#include <buda/ops/table/op_classes.def>
+#undef BUDA_OP_CLASS
+    ;
 constexpr std::size_t kVariants = static_cast<std::size_t>(OpVariant::sub_op) + 1;
 
 std::vector<OpClassInfo> plain_rows() {
@@ -80,7 +84,7 @@ std::size_t OpClassInfo::min_inputs() const {
 
 const OpClassInfo& class_info(OpClass op_class, OpVariant variant) {
   static const Variants table = all_variants();
-  return table[static_cast<std::size_t>(op_class)][static_cast<std::size_t>(variant)];
+  return table.at(static_cast<std::size_t>(op_class))[static_cast<std::size_t>(variant)];
 }
 
 }  // namespace buda::ops
