@@ -88,7 +88,7 @@ EXPRESSIONS = {
                              F.embedding(i, a[:, 0]), F.one_hot(i, 4), torch.scatter(a, 2, i[:, None], 7.0), torch.scatter_add(a, 2, i[:, None], a[:, :1, :4]), i[i > 0] if False else i), [x, index]),
     "matrices": (lambda a, b: (a @ b.transpose(1, 2), torch.bmm(a, b.mT), torch.matmul(a, b[0, 0]), a[0] @ b[0].t(), torch.mm(a[0], b[0].t()), torch.einsum("bij,bkj->bik", a, b),
                                torch.einsum("bij->bji", a), torch.addmm(a[0, :, :4], a[0], b[0].t(), beta=2, alpha=0.5), torch.baddbmm(a[:, :, :4], a, b.mT), F.linear(a, b[0]),
-                               F.linear(a[0], b[0], b[0, :, 0]), torch.dot(a[0, 0], b[0, 0]), torch.outer(a[0, 0], b[0, 1]), torch.mv(a[0], b[0, 0])), [x, y]),
+                               F.linear(a[0], b[0], b[0, :, 0]), F.bilinear(a, b, a.new_ones(2, 5, 5).cumsum(1)), torch.dot(a[0, 0], b[0, 0]), torch.outer(a[0, 0], b[0, 1]), torch.mv(a[0], b[0, 0])), [x, y]),
     "made": (lambda a: (torch.arange(5) + a[0, 0], torch.arange(0, 1, 0.2) * a[0, 0], torch.zeros(5) + a, torch.ones_like(a), torch.full((5,), 2.5) * a, torch.linspace(0, 1, 5) * a, torch.eye(5) @ a[0].t(),
                         a.new_zeros(2), torch.zeros_like(a), a.new_full((2, 2), 3.0), torch.full_like(a, 4), *torch.meshgrid(a[0, 0], a[0, :, 0], indexing="ij"), torch.tensor([1, 2]) + a[0, 0, 0].long()), [x]),
     "convolutions": (lambda a, w, b: (F.conv2d(a, w, b), F.conv2d(a, w, padding=1, stride=2), F.conv2d(a, w[:, :2], groups=2), F.conv2d(a, w, dilation=2), F.conv2d(a, w, padding="same"), F.conv2d(a[0], w, b),
@@ -232,6 +232,26 @@ class Branches(nn.Module):
         return out, found[0]
 
 
+class Layers(nn.Module):
+    """Layers whose scripts differ from their traces: loops over a range, results of which one is taken, attention with and without its weights."""
+
+    def __init__(self):
+        super().__init__()
+        self.instance, self.group, self.largest = nn.InstanceNorm2d(4, affine=True), nn.GroupNorm(2, 4), nn.AdaptiveMaxPool2d((3, 2), return_indices=True)
+        self.uneven, self.attention, self.bilinear = nn.AdaptiveMaxPool2d((4, 5)), nn.MultiheadAttention(12, 2, batch_first=True), nn.Bilinear(12, 12, 3)
+
+    def forward(self, a):
+        b, places = self.largest(self.group(self.instance(a)))
+        c = self.uneven(a)
+        for i in range(2, 5):
+            c = c * i
+        for i in range(7, 1, -3):
+            c = c + i
+        d = a.flatten(2)
+        e, weights = self.attention(d, d, d)
+        return b, places, c, e, weights, self.attention(d, d, d)[0] + self.attention(d, d, d, need_weights=False)[0], self.bilinear(d, e)
+
+
 def cnn():
     return nn.Sequential(nn.Conv2d(4, 8, 3, padding=1, bias=False), nn.BatchNorm2d(8), nn.ReLU6(), nn.MaxPool2d(2), nn.Conv2d(8, 8, 3, groups=8), nn.Hardswish(), nn.AdaptiveAvgPool2d(1), nn.Flatten(),
                          nn.Dropout(0.3), nn.Linear(8, 5), nn.Softmax(-1))
@@ -245,6 +265,7 @@ NETWORKS = {
     "bert": (Bert, [ids, (torch.arange(9) < torch.tensor([[9], [6]])).long(), torch.zeros_like(ids)]),
     "generator": (Generator, [image(2, 9, 16)]),
     "branches": (Branches, [image(1, 4, 16, 12)]),
+    "layers": (Layers, [image(2, 4, 6, 2)]),
 }
 
 

@@ -83,8 +83,12 @@ struct AttentionWeights {
 };
 AttentionWeights attention_weights(Call& n) { return {projection(n, "qkv_weight", "qkv_bias"), projection(n, "proj_weight", "proj_bias")}; }
 
+struct Attended {
+  Ref result, weights;  // the weights [samples, heads, steps, steps]
+};
+
 // Queries, keys and values of one tensor.
-Ref self_attention(Call& n, Ref x, const Heads& h, const AttentionWeights& w, Ref mask, DType dtype) {
+Attended self_attention(Call& n, Ref x, const Heads& h, const AttentionWeights& w, Ref mask, DType dtype) {
   Ref all = projected(n, x, w.in, "qkv");
   Ref q = n.step("query.part").slice(all, 2, 0, h.width);
   Ref k = n.step("key.part").slice(all, 2, h.width, 2 * h.width);
@@ -101,7 +105,7 @@ Ref self_attention(Call& n, Ref x, const Heads& h, const AttentionWeights& w, Re
   Ref seen = n.step("seen").matmul(weights, v);
   Ref order = n.step("order").transpose(seen, {0, 2, 1, 3});
   Ref joined = n.step("joined").reshape(order, Shape{h.samples, h.steps, h.width});
-  return projected(n, joined, w.out, "out");
+  return {projected(n, joined, w.out, "out"), weights};
 }
 
 Result<Heads> heads_of(Call& n, std::string_view input, std::string_view count) {
@@ -130,6 +134,7 @@ Result<Ref> mask_of(Call& n, const Heads& h, DType dtype) {
 Result<Value> attention_native(Call& n) {
   BUDA_ASSIGN(Heads h, heads_of(n, "query", "num_head"));
   BUDA_ASSIGN(bool weights_wanted, n.flag_or("need_weights", true));
+  BUDA_ASSIGN(bool averaged, n.flag_or("average_attn_weights", true));
   const auto *q = n["query"].as<Cell>(), *k = n["key"].as<Cell>(), *v = n["value"].as<Cell>();
   if (q == nullptr || k == nullptr || v == nullptr || *q != *k || *k != *v)
     return n.refuse("has queries, keys and values of different tensors; those of one are supported");
@@ -137,9 +142,9 @@ Result<Value> attention_native(Call& n) {
   BUDA_ASSIGN(Ref mask, mask_of(n, h, dtype));
   const AttentionWeights w = attention_weights(n);
   Ref x = n.ref("query");
-  Ref y = self_attention(n, x, h, w, mask, dtype);
-  // The weights are read only where nobody uses them.
-  return tuple_of({n.tensor(y), weights_wanted ? Value(Failed{}) : Value(Nothing{})});
+  const Attended y = self_attention(n, x, h, w, mask, dtype);
+  if (!weights_wanted) return tuple_of({n.tensor(y.result), Value(Nothing{})});
+  return tuple_of({n.tensor(y.result), n.tensor(averaged ? n.step("mean").reduce_avg(y.weights, {1}, false) : y.weights)});
 }
 
 Ref normalised(Call& n, Ref x, std::string_view weight, std::string_view bias, double epsilon, std::string_view name) {
@@ -157,7 +162,7 @@ Result<Value> attention_encoder_layer(Call& n) {
   const AttentionWeights w = attention_weights(n);
   Ref x = n.ref("src");
   Ref in = first ? normalised(n, x, "norm_weight_1", "norm_bias_1", epsilon, "norm1") : x;
-  Ref seen = self_attention(n, in, h, w, mask, dtype);
+  Ref seen = self_attention(n, in, h, w, mask, dtype).result;
   x = n.step("attended").add(x, seen);
   if (!first) x = normalised(n, x, "norm_weight_1", "norm_bias_1", epsilon, "norm1");
   in = first ? normalised(n, x, "norm_weight_2", "norm_bias_2", epsilon, "norm2") : x;
@@ -172,7 +177,7 @@ Result<Value> attention_encoder_layer(Call& n) {
 constexpr OpImporter kAttentionOps[] = {
     {"_native_multi_head_attention",
      "query key value embed_dim num_head qkv_weight qkv_bias proj_weight proj_bias mask need_weights average_attn_weights mask_type",
-     attention_native, "", "of one tensor, without its weights as a result"},
+     attention_native, "", "of one tensor"},
     {"_transformer_encoder_layer_fwd",
      "src embed_dim num_heads qkv_weight qkv_bias proj_weight proj_bias use_gelu norm_first eps norm_weight_1 norm_bias_1 norm_weight_2 "
      "norm_bias_2 ffn_weight_1 ffn_bias_1 ffn_weight_2 ffn_bias_2 mask mask_type",

@@ -15,6 +15,14 @@ namespace {
 
 constexpr std::int64_t kLongestRange = 1'000'000;
 
+// Operators on lists that take no part of them apart: one that could not be computed does not spoil the others.
+bool moves_parts(std::string_view name, const std::vector<Value>& given) {
+  constexpr std::string_view kMoving[] = {"__getitem__", "append", "copy", "len", "list", "slice"};
+  if (given.empty() || (!given[0].is<SequenceRef>() && !given[0].is<MappingRef>())) return false;
+  if (std::find(std::begin(kMoving), std::end(kMoving), name) == std::end(kMoving)) return false;
+  return name == "append" || std::none_of(given.begin() + 1, given.end(), contains_failure);
+}
+
 bool is_root(const std::string& name) { return name == "torch" || name == "ops" || name == "__torch__" || name == "CONSTANTS"; }
 
 constexpr std::string_view kBuiltIns[] = {"annotate", "unchecked_cast", "uninitialized", "getattr", "hasattr", "isinstance",
@@ -299,8 +307,9 @@ Result<Value> Evaluator::call_operator(const std::string& op, Arguments argument
   if (name.starts_with("ops.torchvision.")) name.remove_prefix(4);
   // Of another library, as "ops.quantized.conv2d".
   const bool nested = name.find('.') != std::string_view::npos && find_importer(name) == nullptr;
+  const bool moves = moves_parts(name, arguments.given);
   for (const Value& v : arguments.given)
-    if (contains_failure(v)) return Value(Failed{});
+    if (moves ? &v == &arguments.given[0] && v.failed() : contains_failure(v)) return Value(Failed{});
   for (const auto& [key, v] : arguments.named)
     if (contains_failure(v)) return Value(Failed{});
   if (nested) {

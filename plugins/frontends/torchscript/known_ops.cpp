@@ -117,6 +117,26 @@ Result<Value> known_bits(Call& n) {
   return Value(out);
 }
 
+// How the compiler of scripts writes range(start, stop, step): as often as this, and the number of each time.
+Result<Value> known_range_length(Call& n) {
+  BUDA_ASSIGN(auto start, n.integer("start"));
+  BUDA_ASSIGN(auto stop, n.integer("stop"));
+  BUDA_ASSIGN(auto step, n.integer("step"));
+  if (step == 0) return n.refuse("has a step of 0");
+  if (step > 0 ? start >= stop : start <= stop) return Value(std::int64_t{0});
+  const auto distance = step > 0 ? static_cast<std::uint64_t>(stop) - static_cast<std::uint64_t>(start)
+                                 : static_cast<std::uint64_t>(start) - static_cast<std::uint64_t>(stop);
+  const auto stride = step > 0 ? static_cast<std::uint64_t>(step) : 0 - static_cast<std::uint64_t>(step);
+  return Value(wrapped((distance - 1) / stride + 1));
+}
+
+Result<Value> known_range_number(Call& n) {
+  BUDA_ASSIGN(auto index, n.integer("index"));
+  BUDA_ASSIGN(auto start, n.integer("start"));
+  BUDA_ASSIGN(auto step, n.integer("step"));
+  return Value(wrapped(static_cast<std::uint64_t>(start) + static_cast<std::uint64_t>(index) * static_cast<std::uint64_t>(step)));
+}
+
 Result<Value> known_not(Call& n) {
   BUDA_ASSIGN(auto i, n.integer("a"));
   return Value(i == 0);
@@ -142,8 +162,10 @@ Result<Value> known_function(Call& n) {
 
 constexpr OpImporter kNumberOps[] = {
     {"__and__", "a b", known_bits},
+    {"__derive_index", "index start step", known_range_number},
     {"__not__", "a", known_not},
     {"__or__", "a b", known_bits},
+    {"__range_length", "start stop step", known_range_length},
     {"__xor__", "a b", known_bits},
     {"abs", "a", known_function},
     {"add", "a b alpha", known_sum, "add"},

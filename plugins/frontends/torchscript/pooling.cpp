@@ -69,6 +69,14 @@ Result<Value> pool_max(Call& n) {
 }
 
 // Places count within the axes that are pooled, while our op counts in the whole tensor.
+Value places_of(Call& n, const Pool& p, Ref pooled) {
+  if (!pooled.valid()) return Failed{};
+  std::int64_t plane = 1;
+  for (auto size : p.sizes()) plane *= size;
+  Ref size = n.constant(Tensor::scalar(plane));
+  return n.tensor(n.step("places").op("modulo", {Ref(pooled.node, 1), size}));
+}
+
 Result<Value> pool_max_with_places(Call& n) {
   BUDA_ASSIGN(Pool p, pool_of(n));
   if (p.alone) return n.refuse(cat("its input is ", p.x.text(), "; one with an axis of samples is supported"));
@@ -76,12 +84,8 @@ Result<Value> pool_max_with_places(Call& n) {
   attrs["indices"] = std::string("row_major");
   Ref x = n.ref("self");
   Ref y = n.result().op(cat("max_pool", p.rank, "d"), {x}, std::move(attrs));
-  if (!y.valid()) return Value(Failed{});
-  std::int64_t plane = 1;
-  for (auto size : p.sizes()) plane *= size;
-  Ref size = n.constant(Tensor::scalar(plane));
-  Ref places = n.step("places").op("modulo", {Ref(y.node, 1), size});
-  return tuple_of({n.tensor(y), n.tensor(places)});
+  Value places = places_of(n, p, y);
+  return tuple_of({n.tensor(y), std::move(places)});
 }
 
 Result<Value> pool_average(Call& n) {
@@ -156,13 +160,27 @@ Result<Ref> adaptive(Call& n, const Pool& p, bool average) {
   return n.result().identity(x);
 }
 
+// Of the largest, by a node of its own, which is left out where nobody asks. Where the windows differ in size there is no such node.
+Value adaptive_places(Call& n, const Pool& p) {
+  const Result<Dims> sizes = adaptive_sizes(n, p);
+  const Dims in = p.sizes();
+  Dims kernel;
+  for (std::size_t i = 0; sizes && i < p.rank && in[i] % (*sizes)[i] == 0; ++i) kernel.push_back(in[i] / (*sizes)[i]);
+  if (p.alone || kernel.size() != p.rank) return Failed{};
+  Ref x = n.ref("self");
+  return places_of(
+      n, p,
+      n.step("places.pool")
+          .op(cat("max_pool", p.rank, "d"), {x}, {{"kernel", kernel}, {"stride", kernel}, {"indices", std::string("row_major")}}));
+}
+
 Result<Value> pool_adaptive(Call& n) {
   BUDA_ASSIGN(Pool p, pool_of(n));
   const bool average = n.importer().op == "avg";
   BUDA_ASSIGN(Ref y, adaptive(n, p, average));
   if (average) return n.tensor(y);
-  // The second result, places of the largest, is read only where nobody uses it.
-  return tuple_of({n.tensor(y), Value(Failed{})});
+  Value places = adaptive_places(n, p);
+  return tuple_of({n.tensor(y), std::move(places)});
 }
 
 // Places count within the axes that were pooled; those of our op in the whole result.
@@ -197,9 +215,9 @@ constexpr OpImporter kPoolingOps[] = {
     {"adaptive_avg_pool1d", "self output_size", pool_adaptive, "avg"},
     {"adaptive_avg_pool2d", "self output_size", pool_adaptive, "avg"},
     {"adaptive_avg_pool3d", "self output_size", pool_adaptive, "avg"},
-    {"adaptive_max_pool1d", "self output_size", pool_adaptive, "max", "the first result"},
-    {"adaptive_max_pool2d", "self output_size", pool_adaptive, "max", "the first result"},
-    {"adaptive_max_pool3d", "self output_size", pool_adaptive, "max", "the first result"},
+    {"adaptive_max_pool1d", "self output_size", pool_adaptive, "max", "the second result where the windows have one size"},
+    {"adaptive_max_pool2d", "self output_size", pool_adaptive, "max", "the second result where the windows have one size"},
+    {"adaptive_max_pool3d", "self output_size", pool_adaptive, "max", "the second result where the windows have one size"},
     {"avg_pool1d", kAverage, pool_average},
     {"avg_pool2d", kAverage, pool_average},
     {"avg_pool3d", kAverage, pool_average},
