@@ -2,6 +2,7 @@
 // Rules of mixed precision: reading them, whom they are for, and what assign-formats makes of them.
 #include "values.hpp"
 
+#include <buda/graph/tags/training.hpp>
 #include <buda/passes/formats/precision_rules.hpp>
 
 namespace buda::passes {
@@ -135,6 +136,21 @@ TEST(MixedPrecision, NamesAreMatchedWhole) {
   p.with({"{name_regex: fc, output_df: Bfp8_b}", "{epoch_type: Backward, output_df: Bfp8_b}", "{name_regex: '', math_fidelity: HiFi4}"});
   EXPECT_EQ(p.of("fc1"), "Float16_b Float16_b Float16_b HiFi4");
   EXPECT_EQ(p.warnings(), "PA036: rule 1 applies to no node of the graph\nPA036: rule 2 applies to no node of the graph\n");
+}
+
+TEST(MixedPrecision, ByPhaseOfATrainingStep) {
+  Precision p;
+  p.graph.node(p.graph.find("fc1")).tags[graph::kPhase] = graph::kPhaseBackward;
+  p.graph.node(p.graph.find("softmax.exp")).tags[graph::kPhase] = graph::kPhaseOptimizer;
+  p.graph.node(p.graph.find("sum")).tags[graph::kTraining] = graph::kTrainingGradient;
+  p.with({"{epoch_type: Backward, math_fidelity: HiFi2}", "{epoch_type: Optimizer, math_fidelity: HiFi4}",
+          "{epoch_type: Forward, is_gradient_op: true, output_df: Float32}",
+          "{epoch_type: Forward, is_gradient_op: false, math_fidelity: LoFi}"});
+  EXPECT_EQ(p.of("fc1"), "Float16_b Float16_b Float16_b HiFi2");
+  EXPECT_EQ(p.of("softmax.exp"), "Float16_b Float16_b Float16_b HiFi4");
+  EXPECT_EQ(p.of("sum"), "Float32 Float32 Float32 HiFi4");
+  EXPECT_EQ(p.of("layer.1.query"), "Float16_b Float16_b Float16_b LoFi");
+  EXPECT_EQ(p.warnings(), "");
 }
 
 TEST(MixedPrecision, ByInput) {

@@ -6,6 +6,7 @@
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/node.hpp>
+#include <buda/graph/tags/training.hpp>
 #include <buda/io/yaml.hpp>
 #include <buda/ops/table/registry.hpp>
 
@@ -186,6 +187,13 @@ Result<Pattern> compiled(const std::string& text) {
   return usage_error("PA050", cat('\'', text, "' is not a regular expression: ", why));
 }
 
+// What a training step does not tag is the model's.
+std::string_view epoch_type_of(const Node& n) {
+  const auto tag = n.tags.find(graph::kPhase);
+  if (tag == n.tags.end()) return "Forward";
+  return tag->second == graph::kPhaseOptimizer ? "Optimizer" : tag->second == graph::kPhaseBackward ? "Backward" : "Forward";
+}
+
 }  // namespace
 
 Result<PrecisionRule> parse_precision_rule(std::string_view text) {
@@ -222,9 +230,9 @@ Result<RuleSelector> selector(const PrecisionRule& rule) {
   if (rule.layer && !rule.layer->empty()) {
     BUDA_ASSIGN(layer, compiled(*rule.layer));
   }
-  bool never = (rule.epoch_type && *rule.epoch_type != "Forward") || (rule.is_gradient_op && *rule.is_gradient_op);
-  return RuleSelector([=, op = rule.op_type](const Node& n) {
-    if (never) return false;
+  return RuleSelector([=, op = rule.op_type, phase = rule.epoch_type, adds_up = rule.is_gradient_op](const Node& n) {
+    if (phase && *phase != epoch_type_of(n)) return false;
+    if (adds_up && *adds_up != graph::adds_up_gradients(n)) return false;
     if (op && n.op() != *op) {
       auto tag = n.tags.find(kOriginalOpType);
       if (tag == n.tags.end() || tag->second != *op) return false;

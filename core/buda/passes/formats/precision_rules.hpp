@@ -38,8 +38,8 @@ struct PrecisionRule {
   std::optional<std::string> op_type;     // of the node, or of the model's op that it stems from
   std::optional<std::string> name_regex;  // the whole name of the node, or of a node of the model that it stems from
   std::optional<std::string> layer;       // likewise, the tag `layer`
-  std::optional<std::string> epoch_type;  // "Forward": all there are as yet; "Backward", "Optimizer": none
-  std::optional<bool> is_gradient_op;     // true: none as yet
+  std::optional<std::string> epoch_type;  // "Forward", "Backward", "Optimizer": the phase of a training step; a model has the first alone
+  std::optional<bool> is_gradient_op;     // whether the op adds up the gradients of a step's batches
 
   // Actions.
   std::optional<DataFormat> output_df, intermediate_df, accumulate_df;
