@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients of convolutions.
 //
-// Weights: the patches of x (im2col, window_rows.hpp), transposed, times the rows of g, summed over the samples. Patches are repeated, not
-// saved.
+// Weights: the rows of g, transposed, times the patches of x (im2col, window_rows.hpp), with those of all samples below one another, so
+// that one product sums over all. Patches are repeated, not saved.
 #include <buda/autograd/rules/rules.hpp>
 #include <buda/autograd/rules/window_rows.hpp>
 
@@ -14,31 +14,30 @@ namespace {
 
 using ops::Window;
 
-// [taps, i, o] from picked [n, taps, windows, i] and g rows [n, 1, windows, o], both with groups of channels apart.
-Term weights_of_taps(const Term& x, const Term& g, std::int64_t groups) {
-  if (groups == 1) return x.transposed_matrices().matmul(g).sum({0}, false);
+// Of the elements that windows cover, and what each window has: weights [channels of the windows, channels of elements, taps]. The smaller
+// of the two factors is the one that is transposed.
+void weights_gradient(Backward& b, const Window& window, const Term& elements, const Term& windows) {
+  const std::int64_t groups = b.attrs().integer("groups"), n = elements.shape()[0];
+  const std::int64_t samples = joined_samples(n, window.taps() * window.out());
+  const Term patches = im2col(b, to_joined_rows(elements, samples), window, samples);  // [1, taps, rows, i]
+  const Term rows = to_joined_rows(windows, samples);                                  // [1, 1, rows, o]
+  const auto whole = [](const Term& taps) { return taps.shape()[0] == 1 ? taps : taps.sum({0}); };
+  if (groups == 1) {
+    const Term taps = whole(rows.transposed_matrices().matmul(patches));  // [1, taps, o, i]
+    b.give(1, taps.transpose({0, 2, 3, 1}).reshape(b.in(1).shape()));
+    return;
+  }
+  // [1, taps or 1, groups, rows, channels of a group]
   const auto grouped = [&](const Term& v) {
     const Shape s = v.shape();
     return v.reshape(Shape{s[0], s[1], s[2], groups, s[3] / groups}).transpose({0, 1, 3, 2, 4});
   };
-  const Term by_group = grouped(x).transposed_matrices();
-  return by_group.matmul(grouped(g)).sum({0}, false);
+  const Term left = grouped(rows).transposed_matrices();
+  const Term taps = whole(left.matmul(grouped(patches)));  // [1, taps, groups, o, i]
+  b.give(1, taps.transpose({0, 2, 3, 4, 1}).reshape(b.in(1).shape()));
 }
 
-// Of the elements that windows cover, and what each window has: weights [channels of the windows, channels of elements, taps].
-void weights_gradient(Backward& b, const Window& window, const Term& elements, const Term& windows) {
-  const std::int64_t groups = b.attrs().integer("groups");
-  const Term patches = im2col(b, to_rows(elements), window);
-  const Term taps = weights_of_taps(patches, to_rows(windows), groups);  // [taps, (groups,) i, o]
-  const Term ordered = groups == 1 ? taps.transpose({2, 1, 0}) : taps.transpose({1, 3, 2, 0});
-  b.give(1, ordered.reshape(b.in(1).shape()));
-}
-
-void bias_gradient(Backward& b) {
-  Dims dims{0};
-  for (std::size_t i = 2; i < b.g().shape().rank(); ++i) dims.push_back(static_cast<std::int64_t>(i));
-  b.give(2, b.g().sum(std::move(dims), false));
-}
+void bias_gradient(Backward& b) { b.give(2, to_joined_rows(b.g(), b.g().shape()[0]).sum({0, 1, 2}, false)); }
 
 // What a transposed convolution has to add behind the last window so that its result is as large as x.
 Dims output_padding(const Window& window, std::size_t rank) {

@@ -25,11 +25,30 @@ Term to_rows(const Term& x) {
 
 Term from_rows(const Term& rows, const Shape& shape) { return rows.transpose({0, 1, 3, 2}).reshape(shape); }
 
+std::int64_t joined_samples(std::int64_t n, std::int64_t selected) {
+  constexpr std::int64_t kMaxSelected = std::int64_t{1} << 20;
+  return n * selected <= kMaxSelected ? n : 1;
+}
+
+Term to_joined_rows(const Term& x, std::int64_t samples) {
+  const Shape shape = x.shape();
+  return to_rows(x).reshape(Shape{shape[0] / samples, 1, samples * places_of(shape), shape[1]});
+}
+
 Term constant(Backward& b, Tensor tensor) { return {b.builder(), b.builder().constant(std::move(tensor))}; }
 
-Term im2col(Backward& b, const Term& rows, const ops::Window& window) {
-  if (window.is_identity()) return rows;
-  return constant(b, ops::tap_selection(window)).op("sparse_matmul", rows);
+Term im2col(Backward& b, const Term& joined_rows, const ops::Window& window, std::int64_t samples) {
+  if (window.is_identity()) return joined_rows;
+  const Tensor taps = ops::tap_selection(window);
+  const auto of_one = taps.as<std::int32_t>();
+  std::vector<std::int32_t> picks;
+  for (std::int64_t t = 0; t < window.taps(); ++t)
+    for (std::int64_t sample = 0; sample < samples; ++sample)
+      for (std::int64_t o = 0; o < window.out(); ++o) {
+        const std::int32_t place = of_one[static_cast<std::size_t>(t * window.out() + o)];
+        picks.push_back(place == 0 ? 0 : place + static_cast<std::int32_t>(sample * window.in()));
+      }
+  return constant(b, Tensor(Shape{1, window.taps(), samples * window.out()}, std::move(picks))).op("sparse_matmul", joined_rows);
 }
 
 Tensor windows_by_place(const ops::Window& window) {

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What convolutions and pools share: values as rows, one for each place, and selections of them by constant sparse matrices.
 //
-//   rows      [n, 1, places, c]      what windows slide over
-//   im2col    [n, taps, windows, c]  for each tap of each window its row
+//   rows         [n, 1, places, c]        what windows slide over
+//   joined rows  [1, 1, n places, c]      the same, those of all samples in one matrix: sums over samples are sums over rows, and few
+//   places
+//                                         fill tiles
+//   im2col       [1, taps, n windows, c]  for each tap of each window of each sample its row
+//
+// Selections of joined rows name each row of each sample. Where that are very many, samples stay apart, as in rows.
 #pragma once
 
 #include <buda/autograd/backward.hpp>
@@ -13,9 +18,12 @@ namespace buda::autograd {
 
 Term to_rows(const Term& x);
 Term from_rows(const Term& rows, const Shape& shape);
+// How many of n samples are joined, all or 1, where each has so many rows to be selected.
+std::int64_t joined_samples(std::int64_t n, std::int64_t selected);
+Term to_joined_rows(const Term& x, std::int64_t samples);
 
 Term constant(Backward& b, Tensor tensor);
-Term im2col(Backward& b, const Term& rows, const ops::Window& window);
+Term im2col(Backward& b, const Term& joined_rows, const ops::Window& window, std::int64_t samples);
 // For each tap and place the window that has this tap there, from 1: [1, taps, places].
 Tensor windows_by_place(const ops::Window& window);
 

@@ -50,6 +50,15 @@ bool edges_can(const Rearrangement& how, Batch batch) {
   return manipulations(from, to, places->sizes).has_value();
 }
 
+// Whether one rearrangement of a value is made of another by nothing, by manipulations of an edge, or by putting its rows into other
+// slices.
+bool follows(const Rearrangement& how, const Rearrangement& from, Batch batch) {
+  Rearrangement difference = from.inverse();
+  if (!difference.append(how)) return false;
+  const Shape before = axes_of(from.to(), batch), after = axes_of(how.to(), batch);
+  return edges_can(difference, batch) || (difference.moves_nothing() && before[0] == after[0] && before[3] == after[3]);
+}
+
 // The rearrangements in which the model uses an input, those that are the same on the device once; nothing where an output or a chain that
 // is not one rearrangement reads it.
 std::optional<std::vector<Rearrangement>> uses_of(const Graph& graph, NodeId input, Batch batch) {
@@ -148,9 +157,14 @@ std::map<NodeId, Rearrangement> host_views(const Graph& graph, const std::set<No
   for (NodeId id : graph.inputs()) {
     const Shape& model = graph.node(id).outputs[0].shape;
     if (state.contains(id) || !ops::four_axes(model)) continue;
-    auto uses = uses_of(graph, id, batch);
-    if (!uses || uses->size() != 1) continue;
-    const Rearrangement& use = uses->front();
+    const auto uses = uses_of(graph, id, batch);
+    if (!uses || uses->empty() || (uses->size() > 1 && model.volume() == 0)) continue;
+    const auto basis = std::find_if(uses->begin(), uses->end(), [&](const Rearrangement& one) {
+      return std::all_of(uses->begin(), uses->end(),
+                         [&](const Rearrangement& other) { return &other == &one || follows(other, one, batch); });
+    });
+    if (basis == uses->end()) continue;
+    const Rearrangement& use = *basis;
     if (use.moves_nothing() ? axes_of(use.to(), batch) != axes_of(model, batch) : !edges_can(use, batch)) out.emplace(id, use);
   }
   return out;

@@ -4,6 +4,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/graph/editor.hpp>
+#include <buda/graph/tags/training.hpp>
 #include <buda/graph/values/value.hpp>
 #include <buda/ops/device/device_layout.hpp>
 #include <buda/passes/lower/analysis.hpp>
@@ -81,6 +82,11 @@ Result<void> lower_output(OpBuilder& out, const Graph& device, const Chain& chai
   return success();
 }
 
+bool is_of_optimizer(const Node& n) {
+  const auto phase = n.tags.find(graph::kPhase);
+  return phase != n.tags.end() && phase->second == graph::kPhaseOptimizer;
+}
+
 // The graph, as far as it can be lowered, and what cannot be.
 struct Outcome {
   Graph lowered;
@@ -137,13 +143,36 @@ class Traversal {
       if (DType type = from_.type(edge.source)->dtype; !is_float(type) && !rule->takes_known_integers && !rule->any_type)
         return cannot_lower(from_, n, cat("it computes with ", dtype_name(type), ", and the device computes with floating-point numbers"),
                             "cast its inputs to F32 in the model");
-    Operands in(task_, n, values_);
     OpBuilder out(task_, n, out_);
+    if (is_of_optimizer(n)) BUDA_TRY(clear_padding_of_gradients(n, out));
+    Operands in(task_, n, values_);
     RuleResult result = rule->lower(in, out);
     BUDA_ASSIGN(Lowered value, std::move(result.value));
     values_.set(n.id(), std::move(value));
     if (result.maximum_argument) values_.set_maximum_argument(std::move(*result.maximum_argument));
     return success();
+  }
+
+  // Several states follow from one gradient, and the padding of states is zero. Where that of a gradient is, so is that of all that is
+  // computed from it and from states: one mask instead of one for each of them.
+  Result<void> clear_padding_of_gradients(const Node& n, OpBuilder& out) {
+    for (const Edge& edge : n.inputs()) {
+      if (values_.known().contains(edge.source) || !is_gradient(edge.source)) continue;
+      BUDA_ASSIGN(Lowered x, values_.of(edge));
+      BUDA_ASSIGN(x, with_row_padding(out, x, 0));
+      BUDA_ASSIGN(x, with_column_padding(out, x, 0));
+      values_.set(edge.source, std::move(x));
+    }
+    return success();
+  }
+
+  // Something that comes, perhaps moved, from another phase, and which the optimizer alone reads.
+  bool is_gradient(graph::ValueRef value) const {
+    const auto users = from_.users(value);
+    if (!std::all_of(users.begin(), users.end(), [&](const graph::Use& use) { return is_of_optimizer(from_.node(use.node)); }))
+      return false;
+    const Node& root = from_.node(chain_to(from_, Edge(value)).root.source.node);
+    return root.is_op() && !is_of_optimizer(root);
   }
 
   Result<void> visit_input(const Node& n) {

@@ -24,7 +24,14 @@ Result<Lowered> materialized(OpBuilder& out, std::string_view suffix, const Lowe
 }
 
 Result<Lowered> without_transpose(OpBuilder& out, std::string_view suffix, const Lowered& x) {
-  return has_transpose(x.tms) ? materialized(out, suffix, x) : x;
+  if (!has_transpose(x.tms)) return x;
+  // What is repeated behind it is copied once.
+  Lowered once = x;
+  while (once.tms.back().kind == graph::TmKind::broadcast) once.tms.pop_back();
+  const std::vector<Tm> repeated(x.tms.begin() + static_cast<std::ptrdiff_t>(once.tms.size()), x.tms.end());
+  BUDA_ASSIGN(Lowered copy, materialized(out, suffix, once));
+  copy.tms = repeated;
+  return copy;
 }
 
 Result<Lowered> ready_for_unpad(OpBuilder& out, const Lowered& x, bool rows) {
