@@ -9,11 +9,14 @@
 #include <buda/compiler/mark_ops.hpp>
 #include <buda/compiler/option_values.hpp>
 #include <buda/compiler/pass_switches.hpp>
+#include <buda/graph/tags/training.hpp>
 #include <buda/ops/rows/mixed_rows.hpp>
 #include <buda/ops/whole_graph/infer.hpp>
 #include <buda/passes/host/cpu_fallback.hpp>
 #include <buda/plugin/decomposition.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <iterator>
 
 namespace buda::compiler {
@@ -61,6 +64,14 @@ Result<passes::FormatOptions> format_options(const OptimizerOptions& o) {
   add_rules(o, formats, failure);
   if (!failure.empty()) return failure;
   return formats;
+}
+
+passes::SavedOptions saved_options(const OptimizerOptions& o) {
+  constexpr double kMegabyte = 1e6;
+  passes::SavedOptions out;
+  out.recompute = o.enable_recompute ? passes::Recompute::segments : static_cast<passes::Recompute>(o.recompute);
+  if (o.saved_limit > 0) out.limit = std::llround(o.saved_limit * kMegabyte);
+  return out;
 }
 
 // What passes are to do with edges and with single ops; the texts were checked when the options were read.
@@ -117,6 +128,20 @@ Result<passes::Pipeline> choose_passes(const OptimizerOptions& o, const Optimize
   return pipeline;
 }
 
+// Options of training steps, where the graph is none.
+void report_idle_recompute(const OptimizerOptions& o, const graph::Graph& graph, Host& host) {
+  const auto ids = graph.ids();
+  const bool is_step = graph.level == graph::Level::device || std::any_of(ids.begin(), ids.end(), [&](graph::NodeId id) {
+                         const auto& tags = graph.node(id).tags;
+                         const auto phase = tags.find(graph::kPhase);
+                         return phase != tags.end() && phase->second == graph::kPhaseBackward;
+                       });
+  if (is_step) return;
+  for (const auto& [option, is_given] : {std::pair{"recompute", o.recompute != 0}, std::pair{"enable-recompute", o.enable_recompute},
+                                         std::pair{"saved-limit", o.saved_limit > 0}})
+    if (is_given) host.report(warning("OZ009", {}, cat("option --", option, " has no effect: the graph is not a training step")));
+}
+
 // Gives the names of nodes that decompositions may make.
 Result<std::vector<std::string>> mark_for_host(graph::Graph& graph, const OptimizerOptions& o) {
   if (graph.level != graph::Level::tensor) return std::vector<std::string>{};
@@ -157,10 +182,12 @@ Result<Optimized> optimize(graph::Graph& graph, const device::DeviceDescriptor& 
   context.decompositions = &decompositions;
   context.fallback = {o.cpu_fallback, o.tm_cpu_fallback, o.tm_cpu_fallback_max_depth, {}};
   context.quantized = o.quantized;
+  context.saved = saved_options(o);
   BUDA_TRY(read_buffer_requests(o, context));
   context.device_tilizes = o.device_tilize;
   context.rewrites = passes::RewriteCounter(control.rewrite_limit);
   BUDA_ASSIGN(passes::Pipeline pipeline, choose_passes(o, control, host));
+  report_idle_recompute(o, graph, host);
   BUDA_TRY(ops::infer_types(graph));
   BUDA_TRY(ops::check(graph));
   BUDA_TRY(mark_loopbacks(graph, o, host));

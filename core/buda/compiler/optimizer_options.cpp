@@ -121,6 +121,18 @@ void declare_constraints(schema::OptionSet& set, OptimizerOptions& o) {
   set.texts("op-intermediates-to-save", o.intermediates, "OP", "add an output with this op's result to the model");
 }
 
+void declare_training(schema::OptionSet& set, OptimizerOptions& o) {
+  set.group("Training steps");
+  set.choice("recompute", o.recompute, {"none", "auto", "full"},
+             "values of the forward phase that the backward phase computes again, so that less is kept for it: auto: formulas of elements, "
+             "as far as that keeps fewer bytes; full: whole parts of the model, products included");
+  set.flag("enable-recompute", o.enable_recompute, "the same as --recompute full");
+  set.real("saved-limit", o.saved_limit, "MB",
+           "keep at most this for the backward phase of one batch: where --recompute keeps more, further parts are computed again; 0: no "
+           "limit")
+      .at_least(0);
+}
+
 void declare_state(schema::OptionSet& set, OptimizerOptions& o) {
   set.group("State between steps");
   set.texts("loopback-outputs", o.loopback_outputs, "INPUT=OUTPUT",
@@ -158,6 +170,7 @@ void declare(schema::OptionSet& set, OptimizerOptions& o) {
   declare_model(set, o);
   declare_constraints(set, o);
   declare_state(set, o);
+  declare_training(set, o);
   declare_fallback(set, o);
 }
 

@@ -31,6 +31,9 @@ struct OptimizerOptions {
   std::string expect;                        // file of the outputs that are expected of them; empty: those in fp32
   std::string accuracy_rules;                // file for the rules that raise it; empty: none
   passes::QuantizedModels quantized = passes::QuantizedModels::dequantize;
+  bool enable_recompute = false;       // the same as recompute = segments
+  std::int64_t recompute = 0;          // none, auto, full: a passes::Recompute
+  double saved_limit = 0;              // MB; 0: none
   std::optional<bool> fold_constants;  // nothing, here and below: from the optimisation level on at which the pipeline does it
   bool stable_softmax = true;
   bool conv_prestride = true;

@@ -9,6 +9,11 @@ namespace {
 
 std::optional<bool> only_if(bool wanted) { return wanted; }
 
+std::string_view recompute_option(const OptimizerOptions& o) {
+  return o.recompute != 0 ? "recompute" : o.enable_recompute ? "enable-recompute" : "saved-limit";
+}
+bool recomputes(const OptimizerOptions& o) { return o.recompute != 0 || o.enable_recompute || o.saved_limit > 0; }
+
 // Groups that the user names are fused at every level, whether ops are fused automatically or not.
 std::optional<bool> fusing(const OptimizerOptions& o) { return o.manual_fuse.empty() ? o.auto_fusing : true; }
 
@@ -18,6 +23,7 @@ std::vector<PassSwitch> pass_switches(const OptimizerOptions& o) {
   return {{"enable-consteval", "constant-folding", o.fold_constants},
           {o.manual_fuse.empty() ? "enable-auto-fusing" : "op-names-manual-fuse", "fuse-ops", fusing(o)},
           {"enable-small-tiles", "small-tiles", o.small_tiles},
+          {recompute_option(o), "choose-saved", only_if(recomputes(o))},
           {"enable-device-tilize", "tilize-on-device", only_if(o.device_tilize)},
           {"insert-fracture-group", "fracture", only_if(!o.fracture_groups.empty())},
           {o.queues.empty() ? "insert-buffering-nop" : "insert-queues", "insert-buffers", only_if(!o.queues.empty() || !o.nops.empty())}};

@@ -25,7 +25,6 @@ constexpr Absent kAbsent[] = {
     {"backend_runtime_args", kFeedsSilicon},
     {"backend_runtime_params_path", "what TT-Buda reads from that file is in the device descriptor, --device FILE"},
     {"device_mode", "'buda compile' compiles, and 'buda run' runs"},
-    {"enable_recompute", "a training step keeps all that its backward phase reads; autograd tells how much"},
     {"performance_trace", "'buda run --perf DIR' measures, and --perf-level says how much"},
     {"place_queue_to_chip_dram", "queue.NAME.dram=[CHIP,CHANNEL] does the same for one queue"},
     {"store_backend_db_to_yaml", kBuildDir},

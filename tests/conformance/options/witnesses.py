@@ -39,6 +39,19 @@ def op_on_input(name, op, shape, attributes):
     return graph(name, ("x", "input", [], shape), ("y", op, ["x"], attributes), ("out", "output", ["y"], None))
 
 
+def step_of_training():
+    """What the backward phase reads of two products and a formula between them."""
+    step = graph("step", ("x", "input", [], [64, 64]), ("w", "input", [], [64, 64]), ("v", "input", [], [64, 64]),
+                 ("y", "matmul", ["x", "w"], None), ("a", "gelu", ["y"], None), ("z", "matmul", ["a", "v"], None),
+                 ("out", "output", ["z"], None), ("slope", "tanh", ["y"], None), ("dy", "multiply", ["slope", "x"], None),
+                 ("at", "transpose", ["a"], {"perm": [1, 0]}), ("dv", "matmul", ["at", "x"], None),
+                 ("grad.y", "output", ["dy"], None), ("grad.v", "output", ["dv"], None))
+    for node in step["nodes"]:
+        if node["name"] in ("slope", "dy", "at", "dv"):
+            node["tags"] = {"phase": "backward"}
+    return step
+
+
 MODELS = [
     graph("chain", ("x", "input", [], [32, 40]), ("a", "tanh", ["x"], None), ("b", "sigmoid", ["a"], None), ("c", "add", ["b", "a"], None),
           ("out", "output", ["c"], None)),
@@ -55,6 +68,7 @@ MODELS = [
     # Lowering computes constants, too; what comes before it finds only those that are folded.
     graph("indices", ("x", "input", [], [4, 6]), ("a", "constant", [], None), ("i", "cast", ["a"], {"dtype": "I64"}),
           ("y", "gather", ["x", "i"], {"dim": 0}), ("out", "output", ["y"], None), tensors=[("a", [2])]),
+    step_of_training(),
     op_on_input("softmax", "softmax", [32, 64], {"dim": -1}),
     op_on_input("log-softmax", "log_softmax", [32, 64], {"dim": -1}),
     op_on_input("pool", "max_pool2d", [1, 2, 6, 6], {"kernel": [2, 2]}),
@@ -111,6 +125,9 @@ WITNESSES = {
     "quantized": [Witness("quantised")],
     "amp-light": [Witness("mlp")],
     "amp-level": [Witness("mlp")],
+    "recompute": [Witness("step")],
+    "enable-recompute": [Witness("step", ["true"])],
+    "saved-limit": [Witness("step", ["0.001"])],
     "enable-bfp8-conversion": [Witness("mlp")],
     "configure-mixed-precision": [Witness("mlp", ["{op_type: matmul, output_df: Bfp8_b}"])],
     "enable-consteval": [Witness("indices")],

@@ -20,6 +20,7 @@
 #include <buda/passes/fracture/fracture.hpp>
 #include <buda/passes/quantized/quantized_models.hpp>
 #include <buda/passes/queues/insert_buffers.hpp>
+#include <buda/passes/saved/saved_options.hpp>
 #include <buda/tensor/data_format.hpp>
 
 #include <cstddef>
@@ -84,6 +85,7 @@ struct PassContext {
   FormatOptions formats;
   FallbackOptions fallback;
   QuantizedModels quantized = QuantizedModels::dequantize;
+  SavedOptions saved;
   std::vector<FractureGroup> fractures;
   bool device_tilizes = false;         // inputs come to the device in rows (tilize-on-device)
   std::vector<BufferRequest> buffers;  // what is met is taken off (insert-buffers)

@@ -32,6 +32,7 @@ const std::vector<const Pass*>& standard_passes() {
       &kFuseBias,
       &kCommonSubexpressionElimination,
       &kDeadCodeElimination,
+      &kChooseSaved,
       &kCpuFallback,
       &kLowerToDevice,
       &kTilizeOnDevice,

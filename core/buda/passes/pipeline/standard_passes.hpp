@@ -8,6 +8,7 @@ namespace buda::passes {
 
 extern const Pass kAlgebraicSimplification;
 extern const Pass kAssignFormats;
+extern const Pass kChooseSaved;
 extern const Pass kCommonSubexpressionElimination;
 extern const Pass kConstantFolding;
 extern const Pass kCpuFallback;
