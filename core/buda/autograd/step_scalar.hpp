@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 namespace buda::autograd {
 
 // rate: lr; decay: lr * weight decay; adam_rate: lr sqrt(1 - beta2^t) / (1 - beta1^t); adam_epsilon: epsilon sqrt(1 - beta2^t), for which
@@ -35,3 +37,5 @@ struct StepScalar {
 Result<StepScalar> parse_step_scalar(std::string_view text);
 
 }  // namespace buda::autograd
+
+#pragma GCC visibility pop

@@ -87,13 +87,19 @@ void StepStates::loop(const Term& state, const Term& next) {
   input.tags[graph::kLoopback] = graph_->node(id).name();
 }
 
-Result<ValueRef> StepStates::mean_over_batches(ValueRef value, const std::string& name, NodeId parameter) {
+ValueRef StepStates::sum_over_batches(ValueRef value, const std::string& name, NodeId parameter) {
   const ValueType type = *graph_->type(value);
   const NodeId sum = graph_->add(graph_->fresh_name(name), "buffer", {graph::Edge(value)});
   Node& n = graph_->node(sum);
   n.outputs = {type};
   n.origins = graph_->node(parameter).origins;
   n.tags = {{graph::kTraining, graph::kTrainingGradient}, {graph::kPhase, graph::kPhaseBackward}, {kDontFuse, ""}};
+  return sum;
+}
+
+Result<ValueRef> StepStates::mean_over_batches(ValueRef value, const std::string& name, NodeId parameter) {
+  const ValueType type = *graph_->type(value);
+  const ValueRef sum = sum_over_batches(value, name, parameter);
   const std::size_t first = graph_->id_bound();
   graph::GraphEditor editor(*graph_, parameter);
   ops::Builder b(editor);

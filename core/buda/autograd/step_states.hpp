@@ -30,7 +30,9 @@ class StepStates {
   Term moment(ops::Builder& b, const graph::Node& parameter, std::string_view state);
   // Makes a loop of the state, and with pairs one of what it has lost. `move` adds the change to what it is given. What the state is next.
   Term moved(ops::Builder& b, const Term& state, const std::function<Term(const Term&)>& move);
-  // What a value of each batch adds up to over the batches of a step, in a node of this name, and its share of one batch.
+  // What a value of each batch adds up to over the batches of a step, in a node of this name.
+  graph::ValueRef sum_over_batches(graph::ValueRef value, const std::string& name, graph::NodeId parameter);
+  // Its share of one batch.
   Result<graph::ValueRef> mean_over_batches(graph::ValueRef value, const std::string& name, graph::NodeId parameter);
 
   // Ops from this id on belong to the phase.

@@ -57,12 +57,13 @@ class StepBuilder {
     BUDA_ASSIGN(statistics_, find_statistics(graph_));
     BUDA_TRY(find_parameters());
     if (o_.initialize) BUDA_TRY(initialize(graph_, trained_, *o_.initialize));
-    BUDA_ASSIGN(const ValueRef prediction, find_prediction());
-    forward_ = graph_.id_bound();
-    BUDA_ASSIGN(const NodeId output, add_loss(prediction));
+    if (o_.gives_gradients) find_inputs();
+    BUDA_ASSIGN(const std::vector<NodeId> differentiated, add_losses());
+    const NodeId output = differentiated.front();
     if (o_.decompose) BUDA_TRY(decompose_for_gradients(graph_, wanted(), o_.decompose, o_.gradients));
-    const ValueRef loss = graph_.node(output).inputs()[0].source;
-    BUDA_ASSIGN(std::vector<ValueRef> gradients, add_gradients(loss));
+    BUDA_ASSIGN(std::vector<ValueRef> gradients, add_gradients(differentiated));
+    if (o_.gives_gradients) give_gradients(gradients);
+    gradients.resize(trained_.size());
     const std::vector<ValueRef> whole = gradients;
     if (o_.form == StepForm::programs) BUDA_TRY(accumulate(gradients));
     const std::size_t clipping = graph_.id_bound();
@@ -132,6 +133,23 @@ class StepBuilder {
 
   // ---- the loss
 
+  // The outputs whose gradients are known: the loss, or all where the host computes it.
+  Result<std::vector<NodeId>> add_losses() {
+    if (!o_.loss_on_host) {
+      BUDA_ASSIGN(const ValueRef prediction, find_prediction());
+      forward_ = graph_.id_bound();
+      BUDA_ASSIGN(const NodeId output, add_loss(prediction));
+      return std::vector<NodeId>{output};
+    }
+    std::vector<NodeId> outputs;
+    for (NodeId id : graph_.outputs())
+      if (!is_of_statistic(graph_.node(id)) && is_float(graph_.type(graph_.node(id).inputs()[0].source)->dtype)) outputs.push_back(id);
+    if (outputs.empty())
+      return input_error("AG013", {},
+                         cat("the graph '", graph_.name, "' has no output of floating-point numbers, so that no loss depends on it"));
+    return outputs;
+  }
+
   // A cross entropy is computed from what its softmax (or sigmoid) was given: the logarithm of the sum then cancels what may overflow.
   ValueRef before_probabilities(ValueRef value) {
     const Node& n = graph_.node(value.node);
@@ -185,16 +203,28 @@ class StepBuilder {
   // ---- gradients
 
   // Of a mean over all losses, which the host takes: the device sees the constant 1 / n.
-  Result<std::vector<ValueRef>> add_gradients(ValueRef loss) {
-    const std::size_t first = graph_.id_bound();
+  Seed mean_of(ValueRef loss) {
     const ValueType type = *graph_.type(loss);
     const auto count = static_cast<std::size_t>(type.shape.volume().value_or(0));
     const NodeId share = graph_.add(graph_.fresh_name("grad.loss"), std::string(graph::kConstantOp));
     graph_.node(share).outputs = {type};
     graph_.node(share).value =
         graph::Value(Tensor(type.shape, std::vector<double>(count, 1.0 / static_cast<double>(count))).cast(type.dtype));
-    const Seed seed{loss, share};
-    BUDA_ASSIGN(auto gradients, differentiate(graph_, {&seed, 1}, wanted(), o_.gradients));
+    return {loss, share};
+  }
+
+  // The host computes the gradient of an output.
+  Seed given_for(NodeId output) {
+    const ValueRef value = graph_.node(output).inputs()[0].source;
+    const std::string& name = graph_.node(output).name();
+    return {value, states_.input(cat(name, ".gradient"), *graph_.type(value), cat(graph::kTrainingOutputGradient, ' ', name))};
+  }
+
+  Result<std::vector<ValueRef>> add_gradients(const std::vector<NodeId>& outputs) {
+    const std::size_t first = graph_.id_bound();
+    std::vector<Seed> seeds;
+    for (NodeId id : outputs) seeds.push_back(o_.loss_on_host ? given_for(id) : mean_of(graph_.node(id).inputs()[0].source));
+    BUDA_ASSIGN(auto gradients, differentiate(graph_, seeds, wanted(), o_.gradients));
     states_.tag_phase(first, graph::kPhaseBackward);
     count_saved(first);
     return gradients;
@@ -203,12 +233,42 @@ class StepBuilder {
   Result<void> accumulate(std::vector<ValueRef>& gradients) {
     for (std::size_t i = 0; i < gradients.size(); ++i) {
       if (!gradients[i].valid()) continue;
-      BUDA_ASSIGN(gradients[i], states_.mean_over_batches(gradients[i], cat("grad_acc.", graph_.node(trained_[i]).name()), trained_[i]));
+      const std::string name = cat("grad_acc.", graph_.node(trained_[i]).name());
+      if (o_.sums_gradients) {
+        gradients[i] = states_.sum_over_batches(gradients[i], name, trained_[i]);
+      } else {
+        BUDA_ASSIGN(gradients[i], states_.mean_over_batches(gradients[i], name, trained_[i]));
+      }
     }
     return success();
   }
 
-  std::vector<ValueRef> wanted() const { return {trained_.begin(), trained_.end()}; }
+  // Trained parameters, and behind them inputs whose gradients are given.
+  std::vector<ValueRef> wanted() const {
+    std::vector<ValueRef> out(trained_.begin(), trained_.end());
+    out.insert(out.end(), inputs_.begin(), inputs_.end());
+    return out;
+  }
+
+  void find_inputs() {
+    for (NodeId id : graph_.inputs()) {
+      const Node& n = graph_.node(id);
+      if (is_float(n.outputs[0].dtype) && !n.tags.contains(graph::kTraining) && !n.tags.contains(graph::kLoopback)) inputs_.push_back(id);
+    }
+  }
+
+  void give_gradients(const std::vector<ValueRef>& gradients) {
+    for (std::size_t i = 0; i < gradients.size(); ++i) {
+      if (!gradients[i].valid()) continue;
+      const bool is_parameter = i < trained_.size();
+      const std::string name = graph_.node(is_parameter ? trained_[i] : inputs_[i - trained_.size()]).name();
+      const std::string given = cat(name, ".gradient");
+      const NodeId output = graph_.add(graph_.find_output(given).valid() ? graph_.fresh_name(given) : given, std::string(graph::kOutputOp),
+                                       {graph::Edge(gradients[i])});
+      graph_.node(output).tags[graph::kTraining] =
+          cat(is_parameter ? graph::kTrainingParameterGradient : graph::kTrainingInputGradient, ' ', name);
+    }
+  }
 
   bool is_weight(NodeId id) const {
     return graph_.node(id).has_value() || std::find(trained_.begin(), trained_.end(), id) != trained_.end();
@@ -264,7 +324,7 @@ class StepBuilder {
   const StepOptions& o_;
   Loss loss_;
   TrainingStep out_;
-  std::vector<NodeId> trained_;
+  std::vector<NodeId> trained_, inputs_;
   NodeId prediction_ = {};   // an output
   std::size_t forward_ = 0;  // ids below are the model's
   StepStates states_;

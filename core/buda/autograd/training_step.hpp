@@ -39,6 +39,10 @@ struct StepOptions {
   std::optional<std::uint64_t> initialize = {};  // the seed of new first values (initialize.hpp); nothing: the model's
   DecomposeNodes decompose = {};                 // for ops that only their decomposition differentiates; empty: none is
   OutsideRules gradients = {};                   // of plugins, in place of ours
+  // For a host that runs the phases one by one (form programs). No loss: each output of floating-point numbers has an input with its
+  // gradient. Gradients of a batch, of trained parameters and of inputs, are outputs. A step takes the sum over its batches, not their
+  // mean.
+  bool loss_on_host = false, gives_gradients = false, sums_gradients = false;
 };
 
 struct TrainedParameter {

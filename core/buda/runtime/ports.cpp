@@ -4,6 +4,7 @@
 
 #include <buda/base/spelling.hpp>
 #include <buda/base/text.hpp>
+#include <buda/graph/tags/training.hpp>
 #include <buda/tensor/named_tensors.hpp>
 #include <buda/tensor/tensor.hpp>
 
@@ -20,9 +21,8 @@ using netlist::Netlist;
 using netlist::Queue;
 using netlist::QueueKind;
 
-// In phases, outputs are there when forward and backward have run.
-constexpr std::size_t kLastOfBatch = 1;
-constexpr std::string_view kOfStep = "scalar";  // graph::kTrainingScalar, in a plan that the balancer has written
+// Of a training step in programs, device segments are its phases.
+constexpr std::size_t kForward = 0, kBackward = 1;
 
 class Binder {
  public:
@@ -112,11 +112,20 @@ class Binder {
     if (auto passing = segments_.find(&t); passing != segments_.end()) {
       port->segment = passing->second;
     } else if (what == "output" && device_segments_ > 0) {
-      port->segment = has_phases_ ? kLastOfBatch : device_segments_ - 1;
+      port->segment = has_phases_ ? phase_of_output(t) : device_segments_ - 1;
+    } else if (has_phases_ && t.training.starts_with(graph::kTrainingOutputGradient)) {
+      port->segment = kBackward;
     } else if (port->is_of_step) {
       port->segment = device_segments_ - 1;
     }
     return port;
+  }
+
+  // Gradients are there when backward has run, all else when forward has.
+  static std::size_t phase_of_output(const PlanTensor& t) {
+    const bool is_gradient =
+        t.training.starts_with(graph::kTrainingParameterGradient) || t.training.starts_with(graph::kTrainingInputGradient);
+    return is_gradient ? kBackward : kForward;
   }
 
   std::optional<Port> typed(const PlanTensor& t, const std::string& what) {
@@ -126,7 +135,7 @@ class Binder {
     if (!shape.volume()) error("RT011", cat(what, " '", t.name, "': the shape ", shape.text(), " has no volume"));
     if (!dtype || !shape.volume()) return std::nullopt;
     Port port{&t, nullptr, *dtype, std::move(shape), {}};
-    port.is_of_step = has_phases_ && t.training.starts_with(kOfStep);
+    port.is_of_step = has_phases_ && t.training.starts_with(graph::kTrainingScalar);
     return port;
   }
 

@@ -101,16 +101,8 @@ Result<void> Session::run_batches_at(std::int64_t first, std::int64_t count, con
     BUDA_ASSIGN(auto batch, first_values(given, b));
     batches.push_back(std::move(batch));
   }
-  std::size_t device_segment = 0;
-  for (const auto& segment : model_.plan.segments) {
-    if (segment.kind != host_plan::SegmentKind::device && segment.phase == host_plan::SegmentPhase::optimizer) {
-      for (const Batch& batch : batches) add_up(*model_.host_graphs.at(segment.file), batch);
-    } else if (segment.kind != host_plan::SegmentKind::device) {
-      for (Batch& batch : batches) BUDA_TRY(run_on_host(*model_.host_graphs.at(segment.file), batch));
-    } else if (const std::size_t number = device_segment++; number != runs_.optimizer) {
-      BUDA_TRY(run_on_device(number, batches, first == 0));
-    }
-  }
+  BUDA_TRY(run_segments(Part::forward, batches, first == 0));
+  BUDA_TRY(run_segments(Part::backward, batches, first == 0));
   for (Batch& batch : batches)
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       if (runs_.ports.gives_state(runs_.ports.outputs[i].tensor->name)) continue;
@@ -123,6 +115,84 @@ Result<void> Session::run_batches_at(std::int64_t first, std::int64_t count, con
     if (state.input.queue == nullptr && !has_phases())
       host_states_.insert_or_assign(state.input.tensor->name, batches.front().outputs.at(state.output.tensor->name));
   return success();
+}
+
+Result<void> Session::run_segments(Part part, std::vector<Batch>& batches, bool is_first) {
+  std::size_t device_segment = 0;
+  Part at = Part::forward;
+  for (const auto& segment : model_.plan.segments) {
+    if (segment.kind == host_plan::SegmentKind::device && segment.phase == host_plan::SegmentPhase::backward) at = Part::backward;
+    if (at != part) {
+      if (segment.kind == host_plan::SegmentKind::device) ++device_segment;
+      continue;
+    }
+    if (segment.kind != host_plan::SegmentKind::device && segment.phase == host_plan::SegmentPhase::optimizer) {
+      for (const Batch& batch : batches) add_up(*model_.host_graphs.at(segment.file), batch);
+    } else if (segment.kind != host_plan::SegmentKind::device) {
+      for (Batch& batch : batches) BUDA_TRY(run_on_host(*model_.host_graphs.at(segment.file), batch));
+    } else if (const std::size_t number = device_segment++; number != runs_.optimizer) {
+      BUDA_TRY(run_on_device(number, batches, is_first));
+    }
+  }
+  return success();
+}
+
+Result<NamedTensors> Session::forward(const NamedTensors& inputs) {
+  if (!runs_.optimizer || runs_.per_turn != 1)
+    return input_error(
+        "RT095", {},
+        cat("the model '", plan().model, "' does not run phase by phase: ",
+            runs_.optimizer ? "its programs take several batches at a time (--microbatch)" : "it has no phases on the device"));
+  if (static_cast<std::int64_t>(waiting_.size()) >= runs_.max_at_once) {
+    Diagnostic d = input_error("RT094", {}, cat(waiting_.size(), " batches wait between forward and backward, and queues hold no more"));
+    d.hint = "compile the step with a larger --queue-entries, or run backward before";
+    return d;
+  }
+  BUDA_ASSIGN(batches_, plan_batches(runs_.ports, inputs));
+  if (batches_.count != 1 || batches_.padded() != 0)
+    return input_error("RT094", {}, cat("forward takes one batch at a time: ", batches_.text()));
+  BUDA_TRY(enter_states(inputs));
+  std::vector<Batch> batch(1);
+  batch.front().values = host_states_;
+  for (const auto& port : runs_.ports.inputs) {
+    if (!runs_.ports.must_be_given(port.tensor->name) || port.is_of_step) continue;
+    BUDA_ASSIGN(auto tensor, with_dtype(port, inputs.at(port.tensor->name)));
+    batch.front().values.insert_or_assign(port.tensor->name, std::move(tensor));
+  }
+  BUDA_TRY(run_segments(Part::forward, batch, true));
+  NamedTensors out;
+  out.swap(batch.front().outputs);
+  waiting_.push_back(std::move(batch.front()));
+  return out;
+}
+
+Result<NamedTensors> Session::backward(const NamedTensors& gradients, bool begins) {
+  if (waiting_.empty()) return input_error("RT094", {}, "no batch waits for backward: run forward before");
+  for (const auto& port : runs_.ports.inputs) {
+    const auto given = gradients.find(port.tensor->name);
+    if (given == gradients.end()) continue;
+    if (given->second.shape() != port.shape)
+      return input_error("RT094", {},
+                         cat("'", port.tensor->name, "' is ", given->second.describe(), ", and the model takes ", port.shape.text()));
+    BUDA_ASSIGN(auto tensor, with_dtype(port, given->second));
+    waiting_.front().values.insert_or_assign(port.tensor->name, std::move(tensor));
+  }
+  std::vector<Batch> batch;
+  batch.push_back(std::move(waiting_.front()));
+  waiting_.pop_front();
+  if (begins) sums_.clear();
+  BUDA_TRY(run_segments(Part::backward, batch, begins));
+  return std::move(batch.front().outputs);
+}
+
+Result<void> Session::optimize(const NamedTensors& numbers) {
+  NamedTensors given;
+  for (const auto& port : runs_.ports.inputs) {
+    if (!port.is_of_step) continue;
+    BUDA_ASSIGN(auto tensor, with_dtype(port, numbers.at(port.tensor->name)));
+    given.emplace(port.tensor->name, std::move(tensor));
+  }
+  return run_optimizer(given);
 }
 
 // What the optimizer's graph takes of a batch.

@@ -17,6 +17,7 @@
 #include <buda/runtime/target.hpp>
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <set>
@@ -50,6 +51,13 @@ class Session {  // wide because each step of a run along the plan is a method
   Result<NamedTensors> step(const NamedTensors& inputs);
   // Of a training step in programs: the outputs as step() gives them, but no state changes. The last batches may be filled up.
   Result<NamedTensors> evaluate(const NamedTensors& inputs);
+  // The same step phase by phase. forward() takes one batch, in the model's shapes, and gives what the forward phase gives; the batch then
+  // waits for backward(), which takes batches in turn, with the gradients of outputs where the model asks for them, and gives what the
+  // backward phase gives. `begins`: sums of gradients begin with this batch. optimize() changes the states. RT094: no batch waits, or no
+  // more can; RT095: the model has no phases of its own on a device.
+  Result<NamedTensors> forward(const NamedTensors& inputs);
+  Result<NamedTensors> backward(const NamedTensors& gradients, bool begins);
+  Result<void> optimize(const NamedTensors& numbers);
   Result<NamedTensors> states();
 
   const host_plan::HostPlan& plan() const { return model_.plan; }
@@ -73,6 +81,9 @@ class Session {  // wide because each step of a run along the plan is a method
     NamedTensors outputs;
   };
 
+  // Host and device segments up to the device's backward phase, and those from there on.
+  enum class Part : std::uint8_t { forward, backward };
+  Result<void> run_segments(Part part, std::vector<Batch>& batches, bool is_first);
   Result<NamedTensors> run_batches(const NamedTensors& inputs, bool learns);
   Result<void> run_batches_at(std::int64_t first, std::int64_t count, const NamedTensors& given, std::vector<std::vector<Tensor>>& outputs);
   void add_up(const graph::Graph& optimizer, const Batch& batch);
@@ -92,6 +103,7 @@ class Session {  // wide because each step of a run along the plan is a method
   std::shared_ptr<Device> device_;
   Host& host_;
   Batches batches_;
+  std::deque<Batch> waiting_;           // batches between forward() and backward()
   NamedTensors host_states_;            // by input: those that the host computes
   NamedTensors sums_;                   // of gradients, by name, where the host computes the optimizer: in F32
   bool has_states_ = false;             // the first step was

@@ -6,9 +6,11 @@
 //   fc1.weight     = input : F32 [128, 64]    training="parameter"       loopback=fc1.weight.next, with its first value
 //   fc1.weight.low = input : F32 [128, 64]    training="low"             what the parameter is smaller than the exact sum of its updates
 //   loss           = output(...)              training="loss"            of each sample or element: the loss is their mean
-//   drop.mask      = input : F32 [64, 128]    training="mask 0.1"        0 with this probability, else 1 / (1 - 0.1); 1 where nothing is
-//   learned bn.learns      = input : F32 [64, 1]      training="learns"          1; 0 where nothing is learned bn.mean.batch  = output(...)
-//   training="statistic 0.1 bn.mean"   towards which a step moves a parameter by this part
+//   y.gradient     = input : F32 [64, 10]     training="output-gradient y"     where the host computes the loss
+//   w.gradient     = output(...)              training="parameter-gradient w"  of a batch; of inputs "input-gradient x"
+//   drop.mask      = input : F32 [64, 128]    training="mask 0.1"        0 with this probability, else 1 / (1 - 0.1); 1 if not learning
+//   bn.learns      = input : F32 [64, 1]      training="learns"          1; 0 where nothing is learned
+//   bn.mean.batch  = output(...)              training="statistic 0.1 bn.mean"   towards which a step moves a parameter by this part
 #pragma once
 
 #include <buda/graph/fwd.hpp>
@@ -29,6 +31,10 @@ inline constexpr const char* kTrainingLearns = "learns";
 inline constexpr const char* kTrainingStatistic = "statistic";  // of an output: with its part and the parameter; of an input: a state
 // And, behind a space, the loss that takes probabilities or their logarithms, where nothing says that the prediction holds these.
 inline constexpr const char* kTrainingPrediction = "prediction";
+// And, behind a space, whose gradient it is. The backward phase takes the first, and gives the others.
+inline constexpr const char* kTrainingOutputGradient = "output-gradient";
+inline constexpr const char* kTrainingParameterGradient = "parameter-gradient";
+inline constexpr const char* kTrainingInputGradient = "input-gradient";
 // Of an op: its results add up over the batches of a step. A graph with such ops runs in phases: forward and loss, backward, optimizer.
 inline constexpr const char* kTrainingGradient = "gradient";
 

@@ -7,6 +7,7 @@
 #include <buda/graph/file/graph_file.hpp>
 #include <buda/graph/file/refer.hpp>
 #include <buda/graph/graph.hpp>
+#include <buda/graph/tags/training.hpp>
 #include <buda/image/device_match.hpp>
 #include <buda/io/json.hpp>
 #include <buda/io/memory_file_system.hpp>
@@ -27,6 +28,10 @@ image::DeviceJson describe_model(const host_plan::HostPlan& plan, const device::
   out.grid = device.grid();
   out.harvested_rows.assign(out.chip_ids.size(), image::harvest_mask(device));
   out.microbatch = microbatch;
+  for (const host_plan::PlanTensor& t : plan.inputs) {
+    out.training = out.training || t.training == graph::kTrainingParameter;
+    if (t.training == graph::kTrainingTarget) out.target_shapes.push_back(t.shape);
+  }
   out.plan = plan;
   return out;
 }

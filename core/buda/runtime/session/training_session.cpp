@@ -67,6 +67,8 @@ Result<TrainingSession> TrainingSession::make(Session& session) {
       if (!ratio)
         return input_error("RT090", {}, cat("the mask '", port.tensor->name, "' does not say how much it drops: '", training, "'"));
       out.masks_.push_back({&port, *ratio});
+    } else if (training.starts_with(graph::kTrainingOutputGradient)) {
+      out.gradients_.push_back(&port);
     } else if (training == graph::kTrainingLearns) {
       out.learns_.push_back(&port);
     } else if (session.ports().must_be_given(port.tensor->name)) {
@@ -79,7 +81,7 @@ Result<TrainingSession> TrainingSession::make(Session& session) {
     out.prediction_ = &port;
     out.checked_loss_ = trim(std::string_view(port.tensor->training).substr(std::string_view(graph::kTrainingPrediction).size()));
   }
-  if (!out.loss_.empty()) return out;
+  if (!out.loss_.empty() || !out.gradients_.empty()) return out;
   Diagnostic d = input_error("RT090", {}, cat("the model '", session.plan().model, "' is not a training step: no output is its loss"));
   d.hint = "autograd makes the graph of a training step of a model's graph; buda train does all";
   return d;
@@ -124,6 +126,60 @@ Result<TrainingStepResult> TrainingSession::step(const NamedTensors& inputs, dou
   BUDA_ASSIGN(auto out, run(inputs, rate_factor, kAllRows, true));
   ++steps_done_;
   return out;
+}
+
+Result<TrainingStepResult> TrainingSession::forward(const NamedTensors& given) {
+  NamedTensors inputs = completed(given, 1, true);
+  // Each batch draws its masks anew.
+  const MaskDraw draw{seed_, ++batches_run_};
+  for (const Mask& mask : masks_) inputs.insert_or_assign(mask.port->tensor->name, dropout_mask(*mask.port, mask.ratio, 1, draw));
+  // They come with backward.
+  for (const Port* port : gradients_) inputs.insert_or_assign(port->tensor->name, filled(*port, 0, 1));
+  if (waiting_) inputs.merge(*waiting_);
+  waiting_.reset();
+  TrainingStepResult out;
+  BUDA_ASSIGN(out.outputs, session_->forward(inputs));
+  if (loss_.empty()) return out;
+  out.loss = mean(out.outputs.at(loss_), kAllRows, batch());
+  if (!checked_loss_.empty()) out.outside = outside(prediction_->tensor->name, out.outputs, checked_loss_, batch());
+  return out;
+}
+
+Result<NamedTensors> TrainingSession::backward(const NamedTensors& gradients, bool begins) {
+  for (const Port* port : gradients_)
+    if (!gradients.contains(port->tensor->name))
+      return input_error("RT096", {}, cat("the gradient '", port->tensor->name, "' is missing: the host computes the loss of this model"));
+  BUDA_ASSIGN(auto out, session_->backward(gradients, begins));
+  batches_added_ = begins ? 1 : batches_added_ + 1;
+  return out;
+}
+
+Result<void> TrainingSession::optimize(double rate_factor) {
+  if (batches_added_ == 0) return input_error("RT096", {}, "no gradients have been added up: run backward before");
+  const autograd::StepNumbers numbers{steps_done_ + 1, rate_factor, batches_added_};
+  NamedTensors given;
+  for (const Scalar& s : scalars_)
+    given.insert_or_assign(s.port->tensor->name, Tensor(s.port->shape, std::vector<double>{s.scalar.value(numbers)}).cast(s.port->dtype));
+  BUDA_TRY(session_->optimize(given));
+  ++steps_done_;
+  return success();
+}
+
+Result<void> TrainingSession::set_parameters(const NamedTensors& parameters) {
+  BUDA_ASSIGN(NamedTensors all, states());
+  for (const auto& [name, value] : parameters) {
+    const auto state = all.find(name);
+    if (state == all.end()) return input_error("RT091", {}, cat("the model has no trained parameter '", name, "'"));
+    if (state->second.shape() != value.shape())
+      return input_error("RT091", {},
+                         cat("the parameter '", name, "' is ", value.describe(), ", and the model's is ", state->second.describe()));
+    state->second = value.cast(state->second.dtype());
+    if (const auto low = all.find(cat(name, kLowEnding)); low != all.end()) {
+      BUDA_ASSIGN(low->second, Tensor::zeros(low->second.dtype(), low->second.shape()));
+    }
+  }
+  waiting_ = std::move(all);
+  return success();
 }
 
 Result<TrainingStepResult> TrainingSession::evaluate(const NamedTensors& inputs, std::int64_t rows) {

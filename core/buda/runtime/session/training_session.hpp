@@ -19,6 +19,8 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace buda::runtime {
 
 // What a step tells. The loss is the mean of all losses; it may be infinite or NaN.
@@ -41,12 +43,24 @@ class TrainingSession {
   // samples; what fills a batch up counts for nothing.
   Result<TrainingStepResult> evaluate(const NamedTensors& inputs, std::int64_t rows);
 
+  // The same phase by phase (Session::forward): what the forward phase of a batch gives, with its loss where the model has one; what the
+  // backward phase gives of the batch that is next in turn; and the change of states. A model whose loss the host computes
+  // (autograd::StepOptions::loss_on_host) takes the gradients of its outputs in backward.
+  // RT096: a gradient of an output is missing, or the optimizer has no sums.
+  Result<TrainingStepResult> forward(const NamedTensors& inputs);
+  Result<NamedTensors> backward(const NamedTensors& gradients, bool begins);
+  Result<void> optimize(double rate_factor);
+  // From the next forward on. RT091: a name or a shape that is not the model's.
+  Result<void> set_parameters(const NamedTensors& parameters);
+
   // Inputs and targets with the rest of what the next step takes: numbers, masks, and whether it learns.
   NamedTensors completed(NamedTensors inputs, double rate_factor, bool learns) const;
 
   // Names of what the user gives, in the model's order.
   const std::vector<const Port*>& inputs() const { return inputs_; }
   const std::vector<const Port*>& targets() const { return targets_; }
+  // Where the host computes the loss: the gradients that backward takes.
+  const std::vector<const Port*>& gradients() const { return gradients_; }
   // The output that the loss compares; null where the model does not say.
   const Port* prediction() const { return prediction_; }
   // Rows of a batch: the first size of the inputs.
@@ -84,7 +98,7 @@ class TrainingSession {
   Result<TrainingStepResult> run(NamedTensors inputs, double rate_factor, std::int64_t rows, bool learns);
 
   Session* session_;
-  std::vector<const Port*> inputs_, targets_;
+  std::vector<const Port*> inputs_, targets_, gradients_;
   std::vector<Scalar> scalars_;
   std::vector<Mask> masks_;
   std::vector<const Port*> learns_;
@@ -92,8 +106,11 @@ class TrainingSession {
   std::string checked_loss_;  // takes numbers that the prediction is not known to hold; empty: there is nothing to look at
   std::string loss_;
   std::int64_t steps_done_ = 0;
+  std::int64_t batches_run_ = 0, batches_added_ = 0;  // phase by phase: all that forward took, and those of the sums
   std::uint64_t seed_ = 0;
   std::optional<NamedTensors> waiting_;  // states that the next step begins with
 };
 
 }  // namespace buda::runtime
+
+#pragma GCC visibility pop
