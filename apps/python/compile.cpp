@@ -4,6 +4,7 @@
 
 #include "apps/python/arrays.hpp"
 #include "apps/python/graph.hpp"
+#include "apps/python/shapes.hpp"
 #include "apps/python/toolchain.hpp"
 
 #include <buda/base/text.hpp>
@@ -56,30 +57,6 @@ void set_option(const std::string& key, const py::handle& value, compiler::Compi
   // What is said of one op or queue is one value, if need be a list as YAML writes it.
   const bool is_one = key.starts_with("op.") || key.starts_with("queue.");
   raise_unless(set.assign(key, is_one && texts.size() != 1 ? std::vector<std::string>{cat('[', join(texts, ", "), ']')} : texts));
-}
-
-// {"x": (1, 3, 224, 224), "tokens": ((7, 16), "I64")}.
-std::map<std::string, plugin::InputShape> shapes_of(const py::dict& given) {
-  std::map<std::string, plugin::InputShape> out;
-  for (const auto& [key, value] : given) {
-    plugin::InputShape shape;
-    py::object sizes = py::reinterpret_borrow<py::object>(value);
-    if (py::isinstance<py::sequence>(sizes) && py::len(sizes) == 2 && py::isinstance<py::str>(sizes[py::int_(1)])) {
-      const auto name = sizes[py::int_(1)].cast<std::string>();
-      shape.dtype = dtype_from_name(name);
-      if (!shape.dtype)
-        throw py::value_error(cat("input_shapes: there is no type '", name, "'; it is one of F32, F16, BF16, I64, I32, BOOL, …"));
-      sizes = py::object(sizes[py::int_(0)]);
-    }
-    try {
-      shape.shape = Shape(sizes.cast<std::vector<std::int64_t>>());
-    } catch (const py::cast_error&) {
-      throw py::type_error(
-          cat("input_shapes: the shape of '", key.cast<std::string>(), "' is a tuple of sizes, or a tuple of sizes and a type"));
-    }
-    out.emplace(key.cast<std::string>(), std::move(shape));
-  }
-  return out;
 }
 
 using ValueBounds = std::map<std::string, std::pair<std::int64_t, std::int64_t>>;  // least and largest element

@@ -6,6 +6,7 @@
 #include "apps/python/image.hpp"
 #include "apps/python/session.hpp"
 #include "apps/python/toolchain.hpp"
+#include "apps/python/training.hpp"
 
 #include <pybind11/pybind11.h>
 
@@ -18,4 +19,5 @@ PYBIND11_MODULE(_native, module) {
   buda::python::declare_sessions(module);
   buda::python::declare_backends(module);
   buda::python::declare_images(module);
+  buda::python::declare_training(module);
 }

@@ -1,71 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Programs of PyBuda's users run: programs_test.py BUILD_DIR. Each test is a way in which they use the API, with what must come of it. Exit 77 without NumPy or PyTorch."""
-import pathlib
+"""Programs of PyBuda's users that infer: programs_test.py BUILD_DIR. Each test is a way in which they use the API, with what must come of it. Exit 77 without NumPy or PyTorch."""
 import queue
 import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(sys.argv[1]).resolve() / "lib/python3/dist-packages"))
-try:
-    import numpy as np
-    import torch
-except ImportError:
-    print("no NumPy or no PyTorch")
-    sys.exit(77)
-import openbuda as pybuda
-from openbuda.tensor import plain
-
-
-class Two(pybuda.PyBudaModule):
-    """Two inputs, two outputs."""
-
-    def __init__(self, name):
-        super().__init__(name)
-        self.weights1 = pybuda.Parameter(torch.rand(32, 32), requires_grad=True)
-        self.weights2 = pybuda.Parameter(torch.rand(32, 32), requires_grad=True)
-
-    def forward(self, act1, act2):
-        m1 = pybuda.op.Matmul("matmul1", act1, self.weights1)
-        m2 = pybuda.op.Matmul("matmul2", act2, self.weights2)
-        return m1 + m2, m2
-
-    def expected(self, act1, act2):
-        m1, m2 = act1 @ torch.from_numpy(self.weights1.value), act2 @ torch.from_numpy(self.weights2.value)
-        return m1 + m2, m2
-
-
-class TorchTwo(torch.nn.Module):
-    """The same in PyTorch."""
-
-    def __init__(self):
-        super().__init__()
-        self.weights1 = torch.nn.Parameter(torch.rand(32, 32))
-        self.weights2 = torch.nn.Parameter(torch.rand(32, 32))
-
-    def forward(self, act1, act2):
-        m1, m2 = torch.matmul(act1, self.weights1), torch.matmul(act2, self.weights2)
-        return m1 + m2, m2
-
-
-def pair():
-    return torch.rand(4, 32, 32), torch.rand(4, 32, 32)
-
-
-class Programs(unittest.TestCase):
-    def setUp(self):
-        torch.manual_seed(5)
-        pybuda.pybuda_reset()
-
-    def near(self, got, expected):
-        self.assertEqual(len(got), len(expected))
-        for tensor, other in zip(got, expected):
-            np.testing.assert_allclose(np.asarray(plain(tensor), np.float32), other.detach().numpy(), rtol=0.02, atol=0.1)
-
-    def nothing_more(self, results):
-        with self.assertRaises(queue.Empty):
-            results.get_nowait()
+from user_programs import Programs, TorchTwo, Two, np, pair, pybuda, torch
 
 
 class Inference(Programs):
@@ -225,6 +166,60 @@ class Inference(Programs):
         with self.assertRaisesRegex(pybuda.Error, "node 'add_0': the shapes"):
             pybuda.run_inference()
         self.assertTrue(pybuda.error_raised())
+
+
+class Devices(Programs):
+    def test_what_waits_is_looked_at(self):
+        tt0, (a, b) = pybuda.TTDevice("tt0", module=Two("mod")), pair()
+        with self.assertRaisesRegex(RuntimeError, "no inputs were pushed"):
+            tt0.get_first_inputs(peek=True)
+        tt0.push_to_inputs(a, b)
+        tt0.push_to_target_inputs(b)
+        size, first = tt0.get_first_inputs(peek=True)
+        self.assertEqual((size, first[0] is a, tt0.get_first_targets()[0] is b), (4, True, True))
+        self.assertEqual(len(tt0.compile_for((a, b), microbatch_size=4)), 2)
+        tt0.forward(1)
+        tt0.sync()
+        with self.assertRaisesRegex(RuntimeError, "no inputs wait"):
+            tt0.forward(1)
+        self.assertEqual([name for name, _, _ in tt0.get_dram_io_queues("input")], ["act1", "act2"])
+        tt0.place_loss_module(pybuda.op.loss.L1Loss("l1"))
+        tt0.remove_loss_module()
+        self.assertIsNone(tt0.loss_module)
+        self.assertEqual([p.get_name() for p in tt0.get_parameters()], list(tt0.get_all_parameters()))
+        self.assertIsInstance(tt0, pybuda.Device)
+        tt0.shutdown_device()
+
+    def test_graphs_are_traced(self):
+        module, given = Two("mod"), pair()
+        tt0 = pybuda.TTDevice("tt0", module=module)
+        _, outputs, within, inputs, targets = tt0.generate_graph(*given, return_intermediate=True)
+        self.near(outputs, module.expected(*given))
+        self.near([within["matmul2"]], module.expected(*given)[1:])
+        self.assertEqual((inputs, targets), (given, ()))
+
+    def test_models_of_merged_images(self):
+        first, second, given = Two("first"), Two("second"), tuple(torch.rand(1, 32, 32) for _ in range(2))
+        with tempfile.TemporaryDirectory() as folder:
+            for module in (first, second):
+                pybuda.compile_to_image(module, f"{folder}/{module.name}.tti", sample_inputs=given)
+            merged = pybuda.merge_models(folder, ["first", "second"], merged_model_location=f"{folder}/both.tti")["path"]
+            device = pybuda.TTDevice.load_image(img_path=merged)
+            device.set_active_subgraph(1)
+            self.assertEqual(device.get_active_subgraph(), 1)
+            device.push_to_inputs(given)
+            self.near(pybuda.run_inference().get(), second.expected(*given))
+            with self.assertRaisesRegex(ValueError, "has 2 models"):
+                device.set_active_subgraph(2)
+
+    def test_hosts_compile_nothing(self):
+        net, given = TorchTwo(), pair()
+        cpu0 = pybuda.CPUDevice("cpu0", module=pybuda.PyTorchModule("net", net))
+        self.near(cpu0.compile_for_pt(given), net(*given))
+        with self.assertRaisesRegex(NotImplementedError, "no TensorFlow"):
+            cpu0.forward_tf(1)
+        with self.assertRaisesRegex(NotImplementedError, "keys and values"):
+            cpu0.generate(1, 0)
 
 
 if __name__ == "__main__":

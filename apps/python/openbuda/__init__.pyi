@@ -1,13 +1,29 @@
 """Compile models for tile-grid chips, and run them without hardware."""
 import os
+import queue
 from types import TracebackType
-from typing import Any, Mapping, Optional, Sequence, Type, Union
+from typing import Any, Mapping, Optional, Sequence, Type, Union, overload
 
 import numpy
 
-from . import op as op
+from . import config as config, loss as loss, op as op, optimizers as optimizers, schedulers as schedulers
+from .config import (add_cpu_fallback_ops as add_cpu_fallback_ops, add_schedule_constraint as add_schedule_constraint, configure_mixed_precision as configure_mixed_precision,
+                     insert_buffering_nop as insert_buffering_nop, insert_fracture_group as insert_fracture_group, insert_nop as insert_nop, override_dram_queue_placement as override_dram_queue_placement,
+                     override_op_placement as override_op_placement, override_op_size as override_op_size, remove_cpu_fallback_ops as remove_cpu_fallback_ops, set_chip_break as set_chip_break,
+                     set_configuration_options as set_configuration_options, set_epoch_break as set_epoch_break)
+from .cpu_device import CPUDevice as CPUDevice
+from .device import Device as Device
+from .formats import (BackendDevice as BackendDevice, BackendType as BackendType, DataFormat as DataFormat, DeviceMode as DeviceMode, DRAMPlacementAlgorithm as DRAMPlacementAlgorithm,
+                      MathFidelity as MathFidelity, PerfTraceLevel as PerfTraceLevel)
 from .frameworks import JaxModule as JaxModule, OnnxModule as OnnxModule, PyTorchModule as PyTorchModule, TFGraphDefModule as TFGraphDefModule, TFLiteModule as TFLiteModule, TFModule as TFModule, TorchScriptModule as TorchScriptModule
-from .module import Module as Module, Parameter as Parameter, PyBudaModule as PyBudaModule, Tensor as Tensor
+from .image import TTDeviceImage as TTDeviceImage
+from .module import Module as Module, Parameter as Parameter, PyBudaModule as PyBudaModule
+from .pybudaglobal import pybuda_reset as pybuda_reset
+from .run import (error_raised as error_raised, get_intermediates_queue as get_intermediates_queue, get_parameter_checkpoint as get_parameter_checkpoint,
+                  get_parameter_gradients as get_parameter_gradients, initialize_pipeline as initialize_pipeline, run_backward as run_backward, run_forward as run_forward, run_optimizer as run_optimizer,
+                  run_schedulers as run_schedulers, run_training as run_training, shutdown as shutdown, update_device_parameters as update_device_parameters)
+from .tensor import Tensor as Tensor
+from .tt_device import TTDevice as TTDevice
 
 __version__: str
 
@@ -32,8 +48,14 @@ def merge_models(model_bin_location: str, models: Sequence[str], arch: str = "wo
                  overlap_dynamic_queues: bool = True) -> dict[str, str]:
     """Merges the images MODEL.tti of a folder into one for one device; gives its path and the memory profile."""
 
-def run_inference(image: TTIImage, inputs: Sequence[Inputs], target: str = "golden", device: str = "", **options: Any) -> list[Any]:
+@overload
+def run_inference(module: TTIImage, inputs: Sequence[Inputs], *, target: str = "golden", device: str = "", **options: Any) -> list[Any]:
     """Runs an image for each of the inputs."""
+
+@overload
+def run_inference(module: Optional[Module] = None, inputs: Sequence[Inputs] = [], input_count: int = 1, output_queue: Optional[queue.Queue[Any]] = None, _sequential: bool = False,
+                  _perf_trace: bool = False, _verify_cfg: Any = None) -> queue.Queue[Any]:
+    """Runs so many inputs through the devices, as soon as they are pushed; gives the queue of the results."""
 
 def detect_available_devices() -> list[str]:
     """The boards that targets can simulate."""

@@ -117,7 +117,7 @@ class CompilerConfig:
             if elements:
                 named[option] = [element if isinstance(element, str) else _element(option, element) for element in elements]
         for op, keys in self.op_overrides.items():
-            more.update({f"op.{op}.{key}": text_of(value) for key, value in keys.items()})
+            more.update({f"op.{op}.{key}": value if isinstance(value, str) else text_of(value) for key, value in keys.items()})
         more.update({f"queue.{queue}.dram": text_of(list(place)) for queue, place in self.place_queue_to_chip_dram.items()})
         if self.backend_cluster_descriptor_path:
             named["cluster"] = str(self.backend_cluster_descriptor_path)
@@ -129,7 +129,7 @@ class CompilerConfig:
 
 
 def _names(given):
-    names = [given] if isinstance(given, str) else list(given)
+    names = list(given) if isinstance(given, (list, tuple, set)) else [given]
     for name in names:
         if not isinstance(name, str):
             raise NotImplementedError(f"an op is named, and {name!r} is no name: predicates choose among nodes of PyBuda's graph, which is not the one that is compiled here")

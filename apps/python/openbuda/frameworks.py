@@ -55,6 +55,8 @@ def _tensors_of(value):
 class PyTorchModule(Module):
     """A torch.nn.Module. On the host it runs as it is; to be compiled it is exported by PyTorch to ONNX, or traced where PyTorch's exporter lacks an operator."""
 
+    is_wrapped = False  # its parameters have the prefix "module." in what was exported last
+
     def __init__(self, name, module, redirect_forward=True):
         self.name, self.module = name, module
         self.input_names, self._traced_shapes = (), {}
@@ -63,6 +65,11 @@ class PyTorchModule(Module):
 
     def forward(self, *args, **kwargs):
         return self.module(*args, **kwargs)
+
+    def backward(self, *args):
+        """Tuples of a result of forward() and its gradient: parameters get theirs."""
+        import torch
+        torch.autograd.backward([result for result, _ in args], [gradient for _, gradient in args])
 
     def add_parameter(self, name, parameter, prepend_name=False):
         import torch
@@ -110,6 +117,7 @@ class PyTorchModule(Module):
             # The names must differ from those of inputs.
             outputs = [f"{name}.output" if name in names else name for name in outputs]
             is_flat = isinstance(result, torch.Tensor) or (isinstance(result, (tuple, list)) and all(isinstance(x, torch.Tensor) for x in result))
+            self.is_wrapped = not is_flat
             model = self.module if is_flat else _flat(self.module)
             model.train(training)
             self.input_names, self._traced_shapes = names, {}

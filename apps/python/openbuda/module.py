@@ -250,6 +250,11 @@ class PyBudaModule(Module):
         self._tapouts.append((op_name, output_index))
         return _tapout_name(op_name, output_index)
 
+    def trace_names(self, *inputs):
+        """The names of the ops of forward() for inputs of these shapes and types."""
+        self.trace(*inputs)
+        return list(self._names)
+
     def trace(self, *inputs):
         """The graph of forward() for inputs of these shapes and types."""
         import numpy
@@ -265,6 +270,7 @@ class PyBudaModule(Module):
             results = self.forward(*tensors)
         finally:
             _traces.pop()
+        self._names = trace.names
         results = results if isinstance(results, (tuple, list)) else (results,)
         if not results or not all(isinstance(result, (Traced, Parameter)) for result in results):
             given = ", ".join("Tensor" if isinstance(result, Tensor) else type(result).__name__ for result in results)

@@ -4,6 +4,8 @@ import os
 import pathlib
 import tempfile
 
+import numpy
+
 from . import _native, config
 from .compile import compile_to_image
 from .device import Device, results_of
@@ -12,7 +14,8 @@ from .frameworks import samples
 from .image import TTDeviceImage
 from .module import PyBudaModule
 from .pipeline import current
-from .tensor import Results, plain
+from .tensor import Results, Tensor, plain
+from .training_step import TrainingStep, names_of_inputs
 
 _BOARDS = {BackendDevice.Grayskull: "e150", BackendDevice.Wormhole: "n150", BackendDevice.Wormhole_B0: "n150", BackendDevice.Blackhole: "blackhole"}
 # What runs a device's programs in place of what the kind means: all of it is simulated.
@@ -22,14 +25,16 @@ _TARGETS = {BackendType.Golden: "golden", BackendType.Silicon: "golden", Backend
 class _Compiled:
     """A module's image, and the session that runs it."""
 
-    def __init__(self, image, target, intermediates=()):
-        self.image, self.session = image, image.open(target)
+    def __init__(self, image, target, intermediates=(), names=()):
+        self.image, self.session, self.names = image, image.open(target), list(names)
         self.outputs = [name for name, _, _ in self.session.outputs()]
         self.intermediates = [name for name in intermediates if name in self.outputs]
 
     def run(self, inputs, model=""):
-        given = inputs if isinstance(inputs, dict) else dict(zip((name for name, _, _ in self.session.inputs(model)), inputs))
-        results = self.session.run({name: plain(value) for name, value in given.items()}, model)
+        taken = [name for name, _, _ in self.session.inputs(model)]
+        given = inputs if isinstance(inputs, dict) else dict(zip(self.names or taken, inputs))
+        # An input that changes no output is not there.
+        results = self.session.run({name: plain(value) for name, value in given.items() if name in taken or name not in self.names}, model)
         saved = [results.pop(name) for name in self.intermediates]
         return list(results.values()), saved
 
@@ -46,7 +51,7 @@ class TTDevice(Device):
         self.num_chips, self.chip_ids, self.arch = num_chips, chip_ids, arch or BackendDevice.Wormhole_B0
         self.devtype, self.device_mode = devtype or BackendType.Golden, device_mode or DeviceMode.CompileAndRun
         self.optimizer, self.scheduler, self.fp32_fallback = optimizer, scheduler, fp32_fallback
-        self._image, self._compiled, self._shapes, self._subgraph = None, [], None, 0
+        self._image, self._compiled, self._shapes, self._subgraph, self._step = None, [], None, 0, None
         if module is not None:
             self.place_module(module)
 
@@ -86,7 +91,9 @@ class TTDevice(Device):
     def _changed(self):
         for compiled in self._compiled:
             compiled.session.close()
-        self._compiled, self._shapes = [], None
+        if self._step is not None:
+            self._step.close()
+        self._compiled, self._shapes, self._step = [], None, None
 
     def _options(self, module):
         """What a module is compiled with, in addition to its inputs."""
@@ -145,7 +152,7 @@ class TTDevice(Device):
         with tempfile.TemporaryDirectory(prefix="openbuda-") as folder:
             for number, module in enumerate(self.modules):
                 image = self._compile_module(module, inputs, self._image_path(folder, number))
-                self._compiled.append(_Compiled(image, target, intermediates))
+                self._compiled.append(_Compiled(image, target, intermediates, names_of_inputs(module, inputs)))
                 if number + 1 < len(self.modules):
                     inputs, _ = self._compiled[-1].run(inputs)
 
@@ -169,7 +176,8 @@ class TTDevice(Device):
         path.parent.mkdir(parents=True, exist_ok=True)
         inputs = self._in_order(sample_inputs if isinstance(sample_inputs, (tuple, list, dict)) else (sample_inputs,))
         if training:
-            raise NotImplementedError("compile_to_image: training")
+            TrainingStep(self.modules[0], self.loss_module, self.optimizer, inputs, sample_targets, path, {"device": self.board(), **self._options(self.modules[0])}, microbatch_count)
+            return TTDeviceImage(path, self)
         self._compile_module(self.modules[0], inputs, path)
         return TTDeviceImage(path, self)
 
@@ -212,9 +220,101 @@ class TTDevice(Device):
             current().intermediates_queue.put(Results(results_of(saved)))
         return results_of(results)
 
+    # ---- training
+
+    def _open_training(self, inputs, targets):
+        """Compiles the step for these inputs and targets."""
+        self._changed()
+        self._need_modules()
+        if len(self.modules) > 1:
+            raise NotImplementedError(f"device '{self.name}' has {len(self.modules)} modules; a device trains one: make a device of each")
+        inputs = self._in_order(inputs)
+        options = self._options(self.modules[0])
+        with tempfile.TemporaryDirectory(prefix="openbuda-") as folder:
+            step = TrainingStep(self.modules[0], self.loss_module, self.optimizer, inputs, targets, self._image_path(folder, 0), {"device": self.board(), **options}, self.microbatch_count)
+            step.open(self._target())
+        self._step = step
+
+    def _start_training(self, inputs, targets):
+        self._open_training(inputs, targets)
+        return results_of(numpy.zeros(shape, numpy.float32) for shape in self._step.output_shapes())
+
+    def _train_forward(self, inputs, targets):
+        if self._step is None:
+            self._open_training(inputs, targets)
+        results, loss = self._step.forward(self._in_order(inputs), targets)
+        return loss if self.loss_module is not None else results_of(results)
+
+    def _train_backward(self, gradients, begins):
+        return self._step.backward(gradients, begins)
+
+    def optimize(self):
+        """A step of its optimizer, if it has one."""
+        if self._step is not None:
+            self._step.optimize()
+
+    def step_schedule(self):
+        """The next learning rate."""
+        if self.scheduler is not None:
+            self.scheduler.step()
+
+    def get_parameter_checkpoint(self):
+        values = super().get_parameter_checkpoint()
+        if self._step is not None:
+            values.update({name: Tensor(value) for name, value in self._step.parameters().items()})
+        return values
+
+    def update_parameters(self, parameters):
+        if self._step is None:
+            super().update_parameters(parameters)
+            return
+        known = self.get_parameter_checkpoint()
+        for name in parameters:
+            if name not in known:
+                raise KeyError(f"device '{self.name}' has no parameter '{name}'; it has {', '.join(known)}")
+        self._step.set_parameters(parameters)
+
+    def get_parameter_gradients(self):
+        if self._step is None:
+            return super().get_parameter_gradients()
+        return {name: Tensor(value) for name, value in self._step.gradients().items()}
+
+    def get_optimizer_params(self, is_buda):
+        """By parameter what its optimizer takes and keeps; None without an optimizer."""
+        if self.optimizer is None:
+            return None
+        states = self._step.states() if self._step is not None else {name: {} for name in self.get_parameter_checkpoint()}
+        return {name: {**self.optimizer.get_optimizer_params(name, is_buda), **{state: Tensor(value) for state, value in kept.items()}} for name, kept in states.items()}
+
+    def get_scheduler_params(self, is_buda):
+        """By parameter what the schedule changes; None without one."""
+        if self.scheduler is None:
+            return None
+        return {name: self.scheduler.get_scheduler_params(name, is_buda) for name in self.get_parameter_checkpoint()}
+
     def shutdown_device(self):
         super().shutdown_device()
         self._changed()
+
+    def generate_graph(self, *inputs, target_tensors=(), return_intermediate=False, graph_name="default_graph", compiler_cfg=None, trace_only=False, verify_cfg=None):
+        """The graph of its module for these inputs, the outputs, with `return_intermediate` the results of all ops by name, the inputs, and the targets."""
+        self._need_modules()
+        if len(self.modules) > 1 or not isinstance(self.modules[0], PyBudaModule):
+            raise NotImplementedError(f"device '{self.name}': the graph of one module of openbuda.op is traced here; other models have theirs from the tool importer")
+        module, results = self.modules[0], {}
+        names = module.trace_names(*inputs) if return_intermediate else []
+        tapouts = list(module._tapouts)
+        try:
+            module._tapouts += [(name, 0) for name in names]
+            graph = module.trace(*inputs)
+            if not trace_only:
+                results = graph.evaluate(module._by_name(inputs))
+        finally:
+            module._tapouts[:] = tapouts
+        given = {f"{name}.tapout": name for name in names}
+        within = {given[key]: Tensor(results.pop(key)) for key in list(results) if key in given}
+        outputs = tuple(results_of(results.values()))
+        return (graph, outputs, within, inputs, tuple(target_tensors)) if return_intermediate else (graph, outputs, inputs, tuple(target_tensors))
 
     # ---- models of a merged image
 
@@ -237,6 +337,10 @@ class TTDevice(Device):
     def get_parameters(self, ignore_unused_parameters=True):
         """The parameters of its modules."""
         return [p for module in self.modules for p in (module.get_parameters() if hasattr(module, "get_parameters") else [])]
+
+    def get_all_parameters(self):
+        """Their values by name."""
+        return self.get_parameter_checkpoint()
 
     def get_dram_io_queues(self, queue_type):
         """Name, type and shape of what is pushed ('input') or popped ('output')."""

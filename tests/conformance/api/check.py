@@ -76,7 +76,9 @@ def main():
                 place, text, word = "part of the Python module", python, name.rpartition(".")[2]
             if not re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", text):
                 problems.append(f"{where}: no {place} has {name}")
-        if here == "training" or here.startswith("missing") and not test:
+        if here == "training" or re.search(r"belongs? to training", here):
+            problems.append(f"{where}: training is no reason to have no equivalent")
+        if here.startswith("missing") and not test:
             missing += 1
             continue
         if not (source / test).is_file():
