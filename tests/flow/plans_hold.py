@@ -51,7 +51,11 @@ class Graph:
 
 
 def function(graph, name, shape):
-    graph.add(shape, random.choice(FUNCTIONS), [name])
+    chosen = random.choice(FUNCTIONS)
+    if chosen == "exp":  # of products, and of its own results, it would overflow, which is refused with reason
+        graph.add(shape, "tanh", [name])
+        name = graph.values[-1][0]
+    graph.add(shape, chosen, [name])
 
 
 def softmax(graph, name, shape):
@@ -111,7 +115,7 @@ def grow(name):
     unread = [value for value, _ in graph.values if value not in graph.read]
     ends = [value for value in unread if not value.startswith("x")] or [graph.values[-1][0]]
     if ends[0].startswith("x"):
-        graph.add(graph.values[-1][1], "exp", [ends[0]])
+        graph.add(graph.values[-1][1], "sigmoid", [ends[0]])
         ends = [graph.values[-1][0]]
     outputs = [{"name": f"y{number}", "op": "output", "inputs": [end]} for number, end in enumerate(ends)]
     native.model(name, graph.nodes + outputs, *graph.tensors)
