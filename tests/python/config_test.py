@@ -140,8 +140,12 @@ class Configuration(unittest.TestCase):
             pybuda.DataFormat.from_json("Bfp9")
 
     def test_what_changes_nothing_is_told(self):
-        with self.assertWarnsRegex(UserWarning, "enable_recompute changes nothing here"):
-            pybuda.set_configuration_options(enable_recompute=True)
+        with self.assertWarnsRegex(UserWarning, "backend_runtime_args changes nothing here"):
+            pybuda.set_configuration_options(backend_runtime_args="")
+        with self.assertWarnsRegex(UserWarning, "store_backend_db_to_yaml changes nothing here"):
+            pybuda.set_configuration_options(store_backend_db_to_yaml=True)
+        pybuda.set_configuration_options(enable_recompute=True)
+        self.assertEqual(self.options()[0], {"enable_recompute": "true"})
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ _OPTIONS = ("enable_auto_fusing enable_tvm_cpu_fallback enable_tm_cpu_fallback t
             "default_accumulate_df default_math_fidelity enable_stable_softmax enable_consteval max_pool_add_sub_surround max_pool_add_sub_surround_value "
             "op_intermediates_to_save loopback_outputs enable_link_past_cache_ios default_dram_parameters microbatch_size balancer_policy enable_auto_transposing_placement "
             "enable_t_streaming manual_t_streaming place_on_one_row enable_enumerate_u_kt enable_single_buffer_fallback use_interactive_placer graph_solver_self_cut_type "
-            "input_queues_on_host output_queues_on_host enable_forked_dram_inputs dram_placement_algorithm chip_placement_policy").split()
+            "input_queues_on_host output_queues_on_host enable_forked_dram_inputs dram_placement_algorithm chip_placement_policy enable_recompute").split()
 # Lists that calls add to, each with the option that takes their elements.
 _LISTS = {"op_names_to_epoch_break": "op_names_to_epoch_break", "op_names_to_chip_break": "op_names_to_chip_break", "op_names_dont_fuse": "op_names_dont_fuse",
           "amp_properties": "configure_mixed_precision", "scheduler_constraints": "scheduler_constraints", "insert_queues": "insert_queues",
@@ -25,8 +25,7 @@ _OF_DEVICE = "device_config backend_device_descriptor_path backend_cluster_descr
 # What changes no result: ways of silicon, time and memory.
 _IDLE = {"backend_opt_level": "it chooses among ways in which the runtime of silicon is fed", "backend_runtime_args": "it chooses among ways in which the runtime of silicon is fed",
          "backend_runtime_params_path": "what the runtime of silicon reads from it is in the device's descriptor here",
-         "store_backend_db_to_yaml": "netlists and descriptors are YAML here, and backend_output_dir keeps the image that has them",
-         "enable_recompute": "a training step keeps all that its backward phase reads"}
+         "store_backend_db_to_yaml": "netlists and descriptors are YAML here, and backend_output_dir keeps the image that has them"}
 _ALIASES = {"accumulate_df": "default_accumulate_df", "math_fidelity": "default_math_fidelity"}
 
 
