@@ -110,7 +110,10 @@ class Raising {
   Result<std::optional<Trial>> attempt(const std::vector<io::Node>& rules, TrialKind kind) {
     host_.progress("raising accuracy: trial", trials_, 0);
     ++trials_;
-    return try_rules(setting_, texts_of(rules), given_.inputs, given_.expected, floor_, kind, host_);
+    BUDA_ASSIGN(auto trial, try_rules(setting_, texts_of(rules), given_.inputs, given_.expected, floor_, kind, host_));
+    // A plan that stalls is no worse than the model as it was only where that stalls, too: the compilation that follows warns of it.
+    if (kind == TrialKind::other && trial && !trial->is_simulated && base_.is_simulated) return std::optional<Trial>();
+    return trial;
   }
 
   // Of what ops made on the device.
@@ -238,7 +241,8 @@ class Raising {
     } else {
       log_raised(raised_ops(best.chosen), losses_.size(), host_);
     }
-    host_.log(0, cat("accuracy: ", best.trial.score.text(), " after ", trials_, " trials; simulated: ", base_.cycles, " -> ",
+    host_.log(0, cat("accuracy: ", best.trial.score.text(), " after ", trials_, " trials; ",
+                     base_.is_simulated ? "simulated: " : "estimated, since its simulation stalls: ", base_.cycles, " -> ",
                      best.trial.cycles, " cycles (", percent_text(base_.cycles, best.trial.cycles), ")"));
   }
 

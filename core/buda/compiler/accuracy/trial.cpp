@@ -98,11 +98,12 @@ Result<std::optional<Trial>> try_rules(const TrialSetting& setting, const std::v
   }
   if (!out.score.holds && kind == TrialKind::other) return std::optional<Trial>(std::move(out));
   auto cycles = simulated_cycles(std::move(model), setting.device, inputs, quiet);
-  if (!cycles) {
-    if (is_no_fit(cycles.failure()) || (kind == TrialKind::other && is_stalled(cycles.failure()))) return std::optional<Trial>();
+  if (!cycles && !is_stalled(cycles.failure())) {
+    if (is_no_fit(cycles.failure())) return std::optional<Trial>();
     return std::move(cycles).failure();
   }
-  out.cycles = *cycles;
+  out.is_simulated = cycles.ok();
+  out.cycles = out.is_simulated ? *cycles : out.report.totals.cycles;
   return std::optional<Trial>(std::move(out));
 }
 

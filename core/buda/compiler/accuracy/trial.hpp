@@ -40,13 +40,14 @@ struct Trial {
   balance::PlacementReport report;
   GoldenRun run;
   Score score;
-  std::int64_t cycles = 0;  // simulated, of all inputs; 0 where the score does not hold and nobody asked
+  std::int64_t cycles = 0;   // simulated, of all inputs; 0 where the score does not hold and nobody asked
+  bool is_simulated = true;  // false: the simulation stalls, and the cycles are those that the report expects
 };
 
 // Whether the first trial: its run keeps what ops make of the first batch, and its time is simulated whether it holds or not.
 enum class TrialKind : std::uint8_t { first, other };
 
-// Nothing: with these rules the model does not fit the device, or its simulation stalls. Messages of the stages are swallowed: the
+// Nothing: with these rules the model does not fit the device. Messages of the stages are swallowed: the
 // compilation that follows the trials tells them.
 Result<std::optional<Trial>> try_rules(const TrialSetting& setting, const std::vector<std::string>& rules, const NamedTensors& inputs,
                                        const NamedTensors& expected, double floor, TrialKind kind, Host& host);
