@@ -31,7 +31,7 @@ struct TrainingStepResult {
   std::string outside = {};
 };
 
-class TrainingSession {
+class TrainingSession {  // wide because a step runs as a whole or phase by phase, and its states go in and out
  public:
   // The session must outlive it. RT090: the model is not a training step.
   static Result<TrainingSession> make(Session& session);
