@@ -2,12 +2,11 @@
 // What convolutions and pools share: values as rows, one for each place, and selections of them by constant sparse matrices.
 //
 //   rows         [n, 1, places, c]        what windows slide over
-//   joined rows  [1, 1, n places, c]      the same, those of all samples in one matrix: sums over samples are sums over rows, and few
-//   places
-//                                         fill tiles
+//   joined rows  [1, 1, n places, c]      the same with those of all samples in one matrix, so that sums over samples are sums over
+//                                         rows, and few places fill tiles
 //   im2col       [1, taps, n windows, c]  for each tap of each window of each sample its row
 //
-// Selections of joined rows name each row of each sample. Where that are very many, samples stay apart, as in rows.
+// Selections of joined rows name each row of each sample. Where these are very many, samples stay apart, as in rows.
 #pragma once
 
 #include <buda/autograd/backward.hpp>
