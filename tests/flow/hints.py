@@ -16,6 +16,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+import slices  # noqa: E402
+
 TOOLS = ("buda", "importer", "optimizer", "balancer")
 CODE = re.compile(r"(?:error|warning|note): .*\[([A-Z]{2}\d{3})\]$")
 # Options that show the way instead of taking it, and texts with places to fill in.
@@ -154,18 +157,17 @@ def main():
     import failing_compiles
     import run as cli
     trial = Trial(build, "-v" in sys.argv[3:])
-    for tool in TOOLS:
-        for path in sorted((source / "tests/cli" / tool).glob("*.test")):
-            if path.name not in ("cache.test", "help.test", "dry-run.test"):
-                trial.of_file(cli, path)
+    files = [path for tool in TOOLS for path in sorted((source / "tests/cli" / tool).glob("*.test"))]
+    for path in slices.of_turn(path for path in files if path.name not in ("cache.test", "help.test", "dry-run.test")):
+        trial.of_file(cli, path)
     with tempfile.TemporaryDirectory() as folder:
-        for call in failing_compiles.refused_models(build, pathlib.Path(folder), 5):
+        for call in slices.of_turn(failing_compiles.refused_models(build, pathlib.Path(folder), 5)):
             trial.of_model(call)
     print("tried: " + ", ".join(f"{code} ({count})" for code, count in sorted(trial.tried.items())))
     print("hints of options without a failing command: " + ", ".join(sorted(codes_with_hints(source) - set(trial.tried))))
     if trial.failed:
         sys.exit("\n".join(trial.failed))
-    if len(trial.tried) < 5:
+    if len(trial.tried) * slices.COUNT < 5:
         sys.exit("hardly a hint was found: the test looks at the wrong thing")
 
 

@@ -33,7 +33,9 @@ try:
 except ImportError:
     torchvision = None
 
-import tensorflow_graphs as tf
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+import slices  # noqa: E402
+import tensorflow_graphs as tf  # noqa: E402
 
 warnings.filterwarnings("ignore")
 CONTRIB = "com.microsoft"
@@ -440,20 +442,18 @@ def main():
     tools, count, wrong = os.path.abspath(os.path.join(arguments.build, "bin")), 0, 0
     with tempfile.TemporaryDirectory() as folder:
         tf.load_schema(os.path.abspath(arguments.source), folder)
-        for name in KINDS:
-            if (arguments.names and name not in arguments.names) or (torchvision is None and name in ("detection_head", "deformable")):
-                continue
-            for size in SIZES:
-                with tempfile.TemporaryDirectory() as own:
-                    os.chdir(own)
-                    reason, host = judge(tools, name, size, arguments.device)
-                    os.chdir("/")
-                count += 1
-                wrong += reason is not None
-                if reason:
-                    print(f"{name}.{size}: {reason.strip()[-1500:]}", flush=True)
-                elif arguments.v:
-                    print(f"{name}.{size}: right" + (f"; on the host: {host}" if host else ""), flush=True)
+        kinds = [name for name in KINDS if torchvision is not None or name not in ("detection_head", "deformable")]
+        for name, size in slices.of_turn((name, size) for name in arguments.names or kinds for size in SIZES):
+            with tempfile.TemporaryDirectory() as own:
+                os.chdir(own)
+                reason, host = judge(tools, name, size, arguments.device)
+                os.chdir("/")
+            count += 1
+            wrong += reason is not None
+            if reason:
+                print(f"{name}.{size}: {reason.strip()[-1500:]}", flush=True)
+            elif arguments.v:
+                print(f"{name}.{size}: right" + (f"; on the host: {host}" if host else ""), flush=True)
     print(f"{count} models on {arguments.device}, {wrong} wrong")
     return 1 if wrong or not count else 0
 

@@ -9,11 +9,14 @@ Images are as small as the networks take them. Weights are random, with normalis
 import argparse
 import functools
 import os
+import pathlib
 import sys
 import tempfile
 import warnings
 
-import torchscript  # beside this file; ends with 77 without PyTorch
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+import slices  # noqa: E402
+import torchscript  # noqa: E402  beside this file; ends with 77 without PyTorch
 
 try:
     import torch
@@ -95,7 +98,7 @@ def main():
     arguments = parser.parse_args()
     tools = os.path.abspath(os.path.join(arguments.build, "bin"))
     failed = 0
-    names = arguments.names or MODELS
+    names = arguments.names or slices.of_turn(MODELS)
     with tempfile.TemporaryDirectory() as work:
         os.chdir(work)
         for name in names:

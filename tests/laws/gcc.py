@@ -14,6 +14,9 @@ import shlex
 import subprocess
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import slices  # noqa: E402
+
 # What is clang's alone, or about a precompiled header; with the word after it.
 WITH_VALUE = ("-Xclang", "-mllvm", "-o", "-c", "-include", "-include-pch")
 CLANG_ONLY = ("-Winvalid-pch", "-fpch-instantiate-templates")
@@ -48,6 +51,7 @@ def check(entry):
 def main():
     source, build = (pathlib.Path(a).resolve() for a in sys.argv[1:3])
     entries = [e for e in json.loads((build / "compile_commands.json").read_text()) if ours(e, source, build)]
+    entries = slices.of_turn(entries)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         failed = [said for said in pool.map(check, entries) if said]
     print("\n".join(failed))

@@ -18,6 +18,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import slices  # noqa: E402
+
 
 @dataclasses.dataclass
 class Job:
@@ -144,7 +147,7 @@ def main():
         temporary.mkdir()
         environment["TMPDIR"] = str(temporary)
         for job in jobs(pathlib.Path(work), options.model.resolve(), options.inputs.resolve(), environment):
-            problems += kill_often(job, options.kills, environment, pathlib.Path(work))
+            problems += kill_often(job, slices.share(options.kills), environment, pathlib.Path(work))
     for problem in problems:
         print(problem, file=sys.stderr)
     return 1 if problems else 0

@@ -16,6 +16,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import slices  # noqa: E402
+
 LIST = ".openbuda-files.json"
 MINE = "notes.txt"
 
@@ -106,6 +109,7 @@ def main():
     parser.add_argument("--seed", type=int, default=46)
     options = parser.parse_args()
     environment = {**os.environ, "PATH": f"{options.build.resolve() / 'bin'}:{os.environ['PATH']}"}
+    kills = slices.share(options.kills)
     rng, problems, killed, refused, runs = random.Random(options.seed), [], 0, 0, 0
     with tempfile.TemporaryDirectory(prefix="buda-kill-report-") as work:
         report = Report(pathlib.Path(work), environment, options.inputs.resolve())
@@ -123,7 +127,7 @@ def main():
         whole = time.monotonic() - begin
         new = report.files()
         assert not set(old) <= set(new) and any(old[f] != new[f] for f in new), "the two reports are alike"
-        while killed < options.kills and runs < 10 * options.kills:
+        while killed < kills and runs < 10 * kills:
             runs += 1
             shutil.rmtree(report.folder, ignore_errors=True)
             shutil.copytree(report.work / "old", report.folder)
@@ -145,7 +149,7 @@ def main():
                 wrong.append(f"the next run leaves {left}")
             problems += [f"killed after {after:.3f} s: {text}" for text in wrong]
     print(f"{killed} of {runs} runs of about {whole:.3f} s were killed before their end; after {refused} the report is refused")
-    if killed < options.kills:
+    if killed < kills:
         problems.append(f"only {killed} runs were killed in time")
     for problem in problems:
         print(problem, file=sys.stderr)

@@ -21,6 +21,9 @@ import sys
 import tempfile
 import zipfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import slices  # noqa: E402
+
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 ENDINGS = {"onnx": [".onnx"], "tflite": [".tflite"], "torchscript": [".pt", ".pth"], "tensorflow": [".pb", ".pbtxt"], "stablehlo": [".mlir", ".mlirbc"]}
 LARGEST_SEED = 2_000_000
@@ -139,13 +142,13 @@ def main():
                 return code, problem and f"{frontend} --seed {options.seed}, number {i}, from {seed.name}: {problem}"
 
             codes = collections.Counter()
-            for code, problem in pool.map(trial, range(options.count)):
+            for code, problem in pool.map(trial, slices.of_turn(range(options.count))):
                 codes[code] += 1
                 if problem:
                     problems += 1
                     print(problem, flush=True)
             counts = ", ".join(f"{n} with exit code {code}" for code, n in sorted(codes.items(), key=str))
-            print(f"{frontend}: {len(seeds)} models, {options.count} changes: {counts}", flush=True)
+            print(f"{frontend}: {len(seeds)} models, {codes.total()} changes: {counts}", flush=True)
     sys.exit(1 if problems else 0)
 
 

@@ -19,6 +19,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import slices  # noqa: E402
+
 TIMEOUT_SECONDS = 60
 FINE = {0, 1, 2, 3, 4}
 
@@ -240,7 +243,7 @@ def main():
                 rng = random.Random(tool.name)
                 few = tool.name == "buda compile"  # its stages are tried one by one
                 cases = damaged(tool.source.read_bytes(), 5 if few else args.cuts, 5 if few else args.changes, rng)
-                results = list(pool.map(trial, cases)) + list(foreign_files(tool, environment, beside, root)) + [ctrl_c(tool, environment, beside, root)]
+                results = list(pool.map(trial, slices.of_turn(cases))) + list(foreign_files(tool, environment, beside, root)) + [ctrl_c(tool, environment, beside, root)]
                 runs += len(results)
                 found = [r for r in results if r]
                 problems += found

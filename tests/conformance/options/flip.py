@@ -19,8 +19,10 @@ import sys
 import tempfile
 import threading
 
-from table import family_keys_of, options_of, rows, spellings
-from witnesses import MODELS, NOT_ABOUT_THE_MODEL, WITNESSES
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+import slices  # noqa: E402
+from table import family_keys_of, options_of, rows, spellings  # noqa: E402
+from witnesses import MODELS, NOT_ABOUT_THE_MODEL, WITNESSES  # noqa: E402
 
 STAGES = ("optimizer", "balancer")
 LEVELS = ("0", "1", "2")
@@ -192,7 +194,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         compiler = Compiler(build, pathlib.Path(folder))
         tasks = []
-        for name, (stage, option) in options.items():
+        for name, (stage, option) in slices.of_turn(options.items()):
             trial = Trial(compiler, stage, option)
             for witness in WITNESSES.get(name, []):
                 tasks.append(pool.submit(lambda t=trial, w=witness: list(t.problems(w, policies))))
