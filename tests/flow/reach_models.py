@@ -404,6 +404,28 @@ def grappler(size):
     return ["m.pb"], {"x": x.numpy()}, {"y": expected.numpy()}
 
 
+@kind
+def spectrogram(size):
+    """As models of sounds begin: overlapping frames, their spectra, a filter bank and a logarithm."""
+    samples, width, step, length, bands = [(320, 64, 32, 64, 8), (400, 100, 50, 128, 16), (517, 75, 34, 75, 11)][size]
+    x, filters = torch.randn(1, samples), torch.rand(length // 2 + 1, bands)
+    count = (samples - width) // step + 1
+    g = tf.Graph()
+    g.placeholder("x", tuple(x.shape))
+    places = np.arange(count, dtype=np.int32)[:, None] * step + np.arange(width, dtype=np.int32)
+    g.node("GatherV2", "frames", ["x", g.constant(places), g.constant(np.int32(1))], of=None)
+    g.node("Mul", "windowed", ["frames", g.constant(torch.hann_window(width).numpy())])
+    g.node("RFFT", "spectra", ["windowed", g.integers([length])], of=None)
+    g.node("ComplexAbs", "magnitudes", ["spectra"], of=None)
+    g.node("Reshape", "rows", ["magnitudes", g.integers([count, length // 2 + 1])])
+    g.node("MatMul", "bands", ["rows", g.constant(filters.numpy())])
+    g.node("Log", "y", [g.node("AddV2", "more", ["bands", g.constant(np.float32(0.1))])])
+    with open("m.pb", "wb") as file:
+        file.write(g.definition.SerializeToString())
+    spectra = torch.fft.rfft(x[0][torch.from_numpy(places).long()] * torch.hann_window(width), length).abs()
+    return ["m.pb"], {"x": x.numpy()}, {"y": torch.log(spectra @ filters + 0.1).numpy()}
+
+
 def run(tools, *command):
     done = subprocess.run([os.path.join(tools, command[0]), *map(str, command[1:])], capture_output=True, text=True)
     return done.returncode, done.stdout + done.stderr

@@ -18,7 +18,7 @@ import sys
 import numpy as np
 
 schema = None
-TYPES = {np.dtype(np.float32): 1, np.dtype(np.float64): 2, np.dtype(np.int32): 3, np.dtype(np.int64): 9, np.dtype(np.bool_): 10}
+TYPES = {np.dtype(np.float32): 1, np.dtype(np.float64): 2, np.dtype(np.int32): 3, np.dtype(np.int64): 9, np.dtype(np.bool_): 10, np.dtype(np.complex64): 8}
 
 
 def load_schema(source, folder):
@@ -54,6 +54,9 @@ def set_attr(target, value):
         for item in value:
             if isinstance(item, str):
                 target.list.s.append(item.encode())
+                continue
+            if isinstance(item, float):
+                target.list.f.append(item)
                 continue
             (target.list.i if isinstance(item, int) else target.list.type).append(item if isinstance(item, int) else TYPES[item])
     else:

@@ -29,6 +29,7 @@ except ImportError as missing:
 import tensorflow_by_hand
 import tensorflow_fused
 import tensorflow_graphs as tf
+import tensorflow_operators
 
 warnings.filterwarnings("ignore")
 torch.manual_seed(5)
@@ -237,7 +238,7 @@ def main():
         os.chdir(folder)
         tf.load_schema(source, folder)
         graphs = {name: lambda make=make, shape=shape: compare(tools, make(), shape) for name, (make, shape) in MODELS.items()}
-        graphs.update({name: lambda make=make: compare_by_hand(tools, make) for name, make in (tensorflow_by_hand.GRAPHS | tensorflow_fused.GRAPHS).items()})
+        graphs.update({name: lambda make=make: compare_by_hand(tools, make) for name, make in (tensorflow_by_hand.GRAPHS | tensorflow_fused.GRAPHS | tensorflow_operators.GRAPHS).items()})
         graphs["damaged_checkpoint"] = lambda: damaged_checkpoint(tools)
         for name, check in graphs.items():
             if arguments.names and name not in arguments.names:

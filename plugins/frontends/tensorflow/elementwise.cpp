@@ -5,6 +5,7 @@
 #include "node_import.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/frontend/angles.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <limits>
@@ -90,6 +91,10 @@ Result<void> import_is_finite(NodeImport& n) {
 }
 
 Result<void> import_cast(NodeImport& n) {
+  if (n.is_complex_type("DstT")) {
+    n.output(Value::of_parts(n.input(0), Ref()));
+    return success();
+  }
   BUDA_ASSIGN(DType to, n.dtype("DstT", DType::f32));
   return output_each(n, [&](Ref x) { return n.result().op("cast", {x}, {{"dtype", std::string(dtype_name(to))}}); });
 }
@@ -168,6 +173,41 @@ Result<void> import_floor_div(NodeImport& n) {
     Ref whole = n.step("whole").subtract(a, rest);
     return n.result().divide(whole, b);
   });
+}
+
+// 0 where the first input is 0, whatever the second one is.
+Result<void> import_of_zero(NodeImport& n) {
+  BUDA_ASSIGN(Ref zero, number(n, "zero", 0));
+  BUDA_ASSIGN(Ref one, number(n, "one", 1));
+  return output_binary(n, [&](Ref a, Ref b) {
+    Ref none = n.step("none").op("equal", {a, zero});
+    Ref other = n.step("other").op("where", {none, one, b});
+    if (n.type_of_op() == "Xlog1py") other = n.step("more").add(other, one);
+    if (n.importer().op == "multiply") other = n.step("log").log(other);
+    Ref value = n.step("value").op(n.importer().op, {a, other});
+    return n.result().op("where", {none, zero, value});
+  });
+}
+
+Result<void> import_arc_tangent(NodeImport& n) {
+  BUDA_ASSIGN(auto type, n.type(0));
+  return output_binary(n, [&](Ref y, Ref x) { return frontend::arc_tangent(n, y, x, type.dtype); });
+}
+
+// The number of boundaries that are not above each element.
+Result<void> import_bucketize(NodeImport& n) {
+  BUDA_ASSIGN(auto type, n.type(0));
+  const std::vector<float> boundaries = n.reals("boundaries");
+  const auto last = static_cast<std::int64_t>(type.shape.rank());
+  Ref x = n.input(0);
+  x = n.cast(x, DType::f32, "number");
+  Ref column = n.step("column").unsqueeze(x, {last});
+  Ref bounds = n.step("boundaries").constant(Tensor(Shape{static_cast<std::int64_t>(boundaries.size())}, boundaries));
+  Ref below = n.step("below").op("greater_equal", {column, bounds});
+  Ref ones = n.cast(below, DType::f32, "ones");
+  Ref count = n.step("count").reduce_sum(ones, {last}, false);
+  n.output(n.result().op("cast", {count}, {{"dtype", std::string("I32")}}));
+  return success();
 }
 
 // 0 where b is 0.
@@ -249,12 +289,14 @@ constexpr OpImporter kElementwiseOps[] = {
     {"Asin", import_unary, "asin"},
     {"Asinh", import_unary, "asinh"},
     {"Atan", import_unary, "atan"},
+    {"Atan2", import_arc_tangent},
     {"Atanh", import_unary, "atanh"},
     {"BiasAdd", import_bias_add},
     {"BiasAddV1", import_bias_add},
     {"BitwiseAnd", import_binary, "bitwise_and"},
     {"BitwiseOr", import_binary, "bitwise_or"},
     {"BitwiseXor", import_binary, "bitwise_xor"},
+    {"Bucketize", import_bucketize},
     {"Cast", import_cast},
     {"Ceil", import_unary, "ceil"},
     {"ClipByValue", import_clip},
@@ -288,6 +330,7 @@ constexpr OpImporter kElementwiseOps[] = {
     {"LogicalAnd", import_binary, "logical_and"},
     {"LogicalNot", import_unary, "logical_not"},
     {"LogicalOr", import_binary, "logical_or"},
+    {"LogicalXor", import_binary, "logical_xor"},
     {"Maximum", import_binary, "maximum"},
     {"Minimum", import_binary, "minimum"},
     {"Mod", import_binary, "remainder"},
@@ -323,6 +366,9 @@ constexpr OpImporter kElementwiseOps[] = {
     {"Tanh", import_unary, "tanh"},
     {"TruncateDiv", import_binary, "divide"},
     {"TruncateMod", import_binary, "remainder"},
+    {"Xdivy", import_of_zero, "divide"},
+    {"Xlog1py", import_of_zero, "multiply"},
+    {"Xlogy", import_of_zero, "multiply"},
     {"ZerosLike", import_filled},
 };
 

@@ -162,8 +162,8 @@ class GraphImport final : public Walk {
     Port port = parse_port(output.value);
     auto ref = value.kind == Value::Kind::tensor ? state_.store.ref(value.tensor) : graph::ValueRef();
     if (builder_.graph().type(ref) == nullptr) {
-      failure_.add(
-          model_->error("GF034", cat("output '", output.name, "' has no value: it is not a tensor, or conditions lead elsewhere")));
+      failure_.add(model_->error(
+          "GF034", cat("output '", output.name, "' has no value: it is not a tensor of real numbers, or conditions lead elsewhere")));
       return;
     }
     std::string wanted = frontend::graph_name(output.name.ends_with(":0") ? output.name.substr(0, output.name.size() - 2) : output.name);
@@ -315,8 +315,12 @@ class GraphImport final : public Walk {
       return out;
     }
     std::size_t first_new = builder_.graph().id_bound();
+    const bool complex = std::any_of(inputs.begin(), inputs.end(), [](const Value& v) { return v.kind == Value::Kind::complex; });
     NodeImport n(state_, node, scope.attributes, name, std::move(inputs));
-    auto done = calls ? import_call(n) : importer->import(n);
+    if (complex && !calls) importer = complex_importer(node.op());
+    auto done = calls                 ? import_call(n)
+                : importer == nullptr ? Result<void>(n.refuse("it is not read for complex numbers"))
+                                      : importer->import(n);
     if (!done) failure_.add(std::move(done).failure());
     bool sound = take_builder_errors(name, node.op()) && done.ok();
     auto& graph = builder_.graph();

@@ -3,14 +3,20 @@
 #include "node_import.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/frontend/running_product.hpp>
 #include <buda/frontend/scatter.hpp>
+#include <buda/frontend/slices.hpp>
 #include <buda/tensor/tensor.hpp>
+
+#include <algorithm>
 
 namespace buda::tensorflow_frontend {
 namespace {
 
 using Ref = NodeImport::Ref;
 using Dims = NodeImport::Dims;
+
+constexpr std::int64_t kMaxStitched = std::int64_t{1} << 26;  // rows that a few bytes of the file ask for
 
 // With batch axes: each sample's slices by its own indices, which is a gather of single elements' coordinates.
 Result<void> gather(NodeImport& n, const Operand& table, std::int64_t given_axis) {
@@ -150,15 +156,68 @@ Result<void> import_where(NodeImport& n) {
   return success();
 }
 
+// Products of the elements up to each place; `exclusive`: without its own, `reverse`: from the end.
+Result<void> import_cumprod(NodeImport& n) {
+  BUDA_ASSIGN(Shape x, n.shape(0));
+  BUDA_ASSIGN(auto given, n.known_integer(1, "axis"));
+  BUDA_ASSIGN(auto axis, frontend::axis_of(n, given, x.rank()));
+  const bool reverse = n.flag("reverse", false);
+  Ref value = n.input(0);
+  if (reverse) value = frontend::reversed(n, value, {axis});
+  if (n.flag("exclusive", false)) {
+    Dims before(x.rank(), 0);
+    before[static_cast<std::size_t>(axis)] = 1;
+    Ref begin = n.step("begin").slice(value, axis, 0, x[static_cast<std::size_t>(axis)] - 1);
+    value = n.step("moved").pad(begin, before, Dims(x.rank(), 0), 1);
+  }
+  value = frontend::running_product(n, value, x, axis);
+  n.output(reverse ? frontend::reversed(n, value, {axis}) : value);
+  return success();
+}
+
+// Rows of several values, each at the place that its index says; of several for one place the last one counts. The number of rows is the
+// largest index.
+Result<void> import_stitch(NodeImport& n) {
+  const std::size_t count = n.input_count() / 2;
+  std::vector<graph::Edge> parts;
+  std::vector<std::int64_t> from;
+  std::int64_t rows = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    BUDA_ASSIGN(Dims places, n.known_integers(i, "indices"));
+    BUDA_ASSIGN(Shape index, n.shape(i));
+    BUDA_ASSIGN(Shape data, n.shape(count + i));
+    if (data.rank() < index.rank() || !std::equal(index.begin(), index.end(), data.begin()))
+      return n.refuse(cat("its indices ", index.text(), " do not fit the data ", data.text()));
+    Dims flat{static_cast<std::int64_t>(places.size())};
+    flat.insert(flat.end(), data.begin() + static_cast<std::ptrdiff_t>(index.rank()), data.end());
+    Ref value = n.input(count + i);
+    parts.emplace_back(n.step("rows").reshape(value, Shape(std::move(flat))));
+    for (std::int64_t place : places) {
+      if (place < 0 || place >= kMaxStitched) return n.refuse(cat("its index ", place, " does not lie between 0 and ", kMaxStitched - 1));
+      if (static_cast<std::size_t>(place) >= from.size()) from.resize(static_cast<std::size_t>(place) + 1, -1);
+      from[static_cast<std::size_t>(place)] = rows++;
+    }
+  }
+  if (const auto gap = std::find(from.begin(), from.end(), -1); gap != from.end() || from.empty())
+    return n.refuse(cat("its indices leave out row ", gap - from.begin()));
+  Ref all = n.step("all").concatenate(std::move(parts), 0);
+  Ref order = n.step("order").constant(Tensor(Shape{static_cast<std::int64_t>(from.size())}, from));
+  n.output(n.result().op("gather", {all, order}, {{"dim", std::int64_t{0}}}));
+  return success();
+}
+
 constexpr OpImporter kIndexingOps[] = {
     {"ArgMax", import_arg, "argmax", "axis known"},
     {"ArgMin", import_arg, "argmin", "axis known"},
     {"Cumsum", import_cumsum, {}, "axis known"},
+    {"Cumprod", import_cumprod, {}, "axis known"},
+    {"DynamicStitch", import_stitch, {}, "indices known"},
     {"Gather", import_gather},
     {"GatherNd", import_gather_nd},
     {"GatherV2", import_gather_v2, {}, "axis known"},
     {"MatrixBandPart", import_band, {}, "numbers of diagonals known"},
     {"OneHot", import_one_hot, {}, "all but the indices known"},
+    {"ParallelDynamicStitch", import_stitch, {}, "indices known"},
     {"ResourceGather", import_gather},
     {"ReverseSequence", import_reverse_sequence},
     {"ScatterNd", import_scatter_nd, {}, "shape known"},

@@ -53,6 +53,11 @@ NodeImport::Dims NodeImport::integers(const std::string& name) const {
   return a == nullptr ? Dims() : Dims(a->list().i().begin(), a->list().i().end());
 }
 
+std::vector<float> NodeImport::reals(const std::string& name) const {
+  const auto* a = attr(name);
+  return a == nullptr ? std::vector<float>() : std::vector<float>(a->list().f().begin(), a->list().f().end());
+}
+
 std::vector<std::string> NodeImport::texts(const std::string& name) const {
   const auto* a = attr(name);
   return a == nullptr ? std::vector<std::string>() : std::vector<std::string>(a->list().s().begin(), a->list().s().end());
@@ -64,6 +69,11 @@ Result<DType> NodeImport::dtype(const std::string& name, DType standard) const {
   auto out = dtype_of(a->type());
   if (!out) return refuse(cat("its type ", name, " is ", type_name(a->type()), ", which is not supported"));
   return *out;
+}
+
+bool NodeImport::is_complex_type(const std::string& name) const {
+  const auto* a = attr(name);
+  return a != nullptr && (a->type() == format::DT_COMPLEX64 || a->type() == format::DT_COMPLEX128);
 }
 
 const Value& NodeImport::value(std::size_t i) const {
@@ -85,9 +95,18 @@ Result<Shape> NodeImport::shape(std::size_t i) const {
   return t.shape;
 }
 
-Result<Shape> NodeImport::shape_of(Ref value) const {
-  if (const auto* type = state_->builder->graph().type(value)) return type->shape;
+Result<graph::ValueType> NodeImport::type_of(Ref value) const {
+  if (const auto* type = state_->builder->graph().type(value)) return *type;
   return refuse("a value that it uses has no type");
+}
+
+Result<Shape> NodeImport::shape_of(Ref value) const {
+  BUDA_ASSIGN(auto type, type_of(value));
+  return type.shape;
+}
+
+NodeImport NodeImport::with_inputs(std::string_view suffix, Values inputs) const {
+  return NodeImport(*state_, *node_, *attributes_, cat(name_, suffix), std::move(inputs));
 }
 
 Result<Values> NodeImport::list(std::size_t i) const {

@@ -36,14 +36,19 @@ struct Value {
     tensor,    // numbers
     list,      // of values: a TensorList, or what was written to a TensorArray
     variable,  // the place of a variable
+    complex,   // complex numbers, as two tensors
     dead,      // nothing, because a condition led elsewhere
   };
   Kind kind = Kind::none;
   Operand tensor = {};
   std::shared_ptr<const std::vector<Value>> list = {};
-  std::string variable = {};  // the node that makes it
+  std::string variable = {};                  // the node that makes it
+  graph::ValueRef real = {}, imaginary = {};  // of complex numbers; without `imaginary` that part is 0
 
   static Value of(Operand operand) { return {Kind::tensor, std::move(operand)}; }
+  static Value of_parts(graph::ValueRef real, graph::ValueRef imaginary) {
+    return {.kind = Kind::complex, .real = real, .imaginary = imaginary};
+  }
 };
 using Values = std::vector<Value>;
 using Attributes = std::map<std::string, format::AttrValue>;
@@ -93,8 +98,10 @@ class NodeImport : public frontend::OpImport {  // wide because it is all that i
   bool flag(const std::string& name, bool standard) const;
   std::string text(const std::string& name, std::string_view standard) const;
   Dims integers(const std::string& name) const;
+  std::vector<float> reals(const std::string& name) const;
   std::vector<std::string> texts(const std::string& name) const;
   Result<DType> dtype(const std::string& name, DType standard) const;
+  bool is_complex_type(const std::string& name) const;
   const format::AttrValue* attr(const std::string& name) const;
   // All of the node, for the function that it calls.
   Attributes all_attributes() const;
@@ -109,6 +116,7 @@ class NodeImport : public frontend::OpImport {  // wide because it is all that i
   Result<graph::ValueType> type(std::size_t i) const;
   Result<Shape> shape(std::size_t i) const;
   Result<Shape> shape_of(Ref value) const;
+  Result<graph::ValueType> type_of(Ref value) const;
   // The elements of a list; its tensors, all of which must be there.
   Result<Values> list(std::size_t i) const;
   // The numbers of an input, or of the variable that it is the place of.
@@ -122,6 +130,8 @@ class NodeImport : public frontend::OpImport {  // wide because it is all that i
   bool is_known(std::size_t i) const { return state_->store.tensor(operand(i)) != nullptr; }
   Ref ref(const Operand& value) { return state_->store.ref(value); }
   Ref cast(Ref value, DType to, std::string_view step_name);
+  // The same node with other inputs, whose nodes get a suffix.
+  NodeImport with_inputs(std::string_view suffix, Values inputs) const;
 
   // ---- results
 

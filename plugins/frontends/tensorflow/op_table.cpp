@@ -14,7 +14,8 @@ const std::map<std::string_view, const OpImporter*>& table() {
   static const auto* built = [] {
     auto* out = new std::map<std::string_view, const OpImporter*>;
     for (auto family : {elementwise_ops(), linear_ops(), convolution_ops(), shape_ops(), slicing_ops(), indexing_ops(), reduction_ops(),
-                        normalization_ops(), resizing_ops(), quantization_ops(), control_ops(), list_ops(), block_ops()})
+                        normalization_ops(), resizing_ops(), quantization_ops(), control_ops(), list_ops(), block_ops(), complex_ops(),
+                        diagonal_ops(), segment_ops()})
       for (const auto& op : family) out->emplace(op.type, &op);
     return out;
   }();
@@ -47,14 +48,15 @@ constexpr Reason kReasons[] = {
     {"Mfcc", "signal processing is not read; start the model after it with --set frontend.tensorflow.inputs=NAMES and --input-shape"},
     {"AudioSpectrogram",
      "signal processing is not read; start the model after it with --set frontend.tensorflow.inputs=NAMES and --input-shape"},
-    {"FFT", "complex numbers are not supported"},
+    {"FFT", "transforms of one and two axes are read"},
     {"Sparse", "sparse tensors are not supported"},
     {"Iterator", "input pipelines are not read; start the model after this with --set frontend.tensorflow.inputs=NAMES and --input-shape"},
     {"Queue", "input pipelines are not read; start the model after this with --set frontend.tensorflow.inputs=NAMES and --input-shape"},
     {"PyFunc", "it calls code outside of the file"},
     {"TRT", "it is code of another compiler; export the model without it"},
     {"_Fused",
-     "it is what TensorFlow's optimiser makes of several operators, and not read in this form yet; export the graph before it is optimised"},
+     "it is what TensorFlow's optimiser makes of several operators, and not read in this form yet; export the graph before it is "
+     "optimised"},
 };
 
 }  // namespace

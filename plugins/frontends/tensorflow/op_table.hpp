@@ -46,5 +46,11 @@ std::span<const OpImporter> quantization_ops();
 std::span<const OpImporter> control_ops();
 std::span<const OpImporter> list_ops();
 std::span<const OpImporter> block_ops();
+std::span<const OpImporter> complex_ops();
+std::span<const OpImporter> diagonal_ops();
+std::span<const OpImporter> segment_ops();
+
+// How an operator that is read for real numbers is read for complex ones; null where it is not.
+const OpImporter* complex_importer(std::string_view type);
 
 }  // namespace buda::tensorflow_frontend

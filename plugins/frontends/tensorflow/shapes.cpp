@@ -273,27 +273,44 @@ Result<void> import_depth_to_space(NodeImport& n) {
   return success();
 }
 
+// The sizes of a block and what is added or cut off at its borders. The older operators have one size for rows and columns, as an
+// attribute.
+struct Blocks {
+  Dims sizes, borders;
+};
+
+Result<Blocks> blocks_of(NodeImport& n, std::string_view borders) {
+  Blocks out;
+  if (n.type_of_op().ends_with("ND")) {
+    BUDA_ASSIGN(out.sizes, n.known_integers(1, "block"));
+    BUDA_ASSIGN(out.borders, n.known_integers(2, borders));
+  } else {
+    out.sizes.assign(2, n.integer("block_size", 0));
+    BUDA_ASSIGN(out.borders, n.known_integers(1, borders));
+  }
+  return out;
+}
+
 Result<void> import_space_to_batch(NodeImport& n) {
   BUDA_ASSIGN(Shape x, n.shape(0));
-  BUDA_ASSIGN(Dims block, n.known_integers(1, "block"));
-  BUDA_ASSIGN(Dims paddings, n.known_integers(2, "paddings"));
+  BUDA_ASSIGN(Blocks blocks, blocks_of(n, "paddings"));
   Ref value = n.input(0);
-  BUDA_ASSIGN(Ref y, frontend::space_to_batch(n, value, x, block, paddings, 0));
+  BUDA_ASSIGN(Ref y, frontend::space_to_batch(n, value, x, blocks.sizes, blocks.borders, 0));
   n.output(y);
   return success();
 }
 
 Result<void> import_batch_to_space(NodeImport& n) {
   BUDA_ASSIGN(Shape x, n.shape(0));
-  BUDA_ASSIGN(Dims block, n.known_integers(1, "block"));
-  BUDA_ASSIGN(Dims crops, n.known_integers(2, "crops"));
+  BUDA_ASSIGN(Blocks blocks, blocks_of(n, "crops"));
   Ref value = n.input(0);
-  BUDA_ASSIGN(Ref y, frontend::batch_to_space(n, value, x, block, crops));
+  BUDA_ASSIGN(Ref y, frontend::batch_to_space(n, value, x, blocks.sizes, blocks.borders));
   n.output(y);
   return success();
 }
 
 constexpr OpImporter kShapeOps[] = {
+    {"BatchToSpace", import_batch_to_space, {}, "crops known"},
     {"BatchToSpaceND", import_batch_to_space, {}, "block and crops known"},
     {"BroadcastArgs", import_broadcast_args, {}, "both shapes known"},
     {"BroadcastTo", import_broadcast_to, {}, "shape known"},
@@ -311,6 +328,7 @@ constexpr OpImporter kShapeOps[] = {
     {"Shape", import_shape},
     {"ShapeN", import_shape},
     {"Size", import_size},
+    {"SpaceToBatch", import_space_to_batch, {}, "paddings known"},
     {"SpaceToBatchND", import_space_to_batch, {}, "block and paddings known"},
     {"SpaceToDepth", import_space_to_depth, {}, "channels last"},
     {"Split", import_split, {}, "axis known"},

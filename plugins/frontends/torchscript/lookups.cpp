@@ -4,6 +4,7 @@
 #include "promotion.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/frontend/angles.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <cmath>
@@ -42,24 +43,10 @@ Result<Value> import_bucketize(Call& n) {
   return n.tensor(n.cast(count, narrow ? DType::i32 : DType::i64, "bucket"));
 }
 
-// The angle of (x, y), of inputs y and x: from -pi to pi.
 Result<Value> import_atan2(Call& n) {
-  constexpr double kPi = 3.14159265358979323846;
   BUDA_ASSIGN(Ref y, real_operand(n, "self"));
   BUDA_ASSIGN(Ref x, real_operand(n, "other"));
-  Ref zero = n.number(0, DType::f32), one = n.number(1, DType::f32), half = n.number(kPi / 2, DType::f32);
-  Ref turn = n.number(kPi, DType::f32), back = n.number(-kPi, DType::f32);
-  Ref upright = n.step("upright").op("equal", {x, zero}), left = n.step("left").op("less", {x, zero}),
-      below = n.step("below").op("less", {y, zero});
-  Ref divisor = n.step("divisor").op("where", {upright, one, x});
-  Ref slope = n.step("slope").divide(y, divisor);
-  Ref angle = n.step("angle").op("atan", {slope});
-  Ref turned = n.step("turned").op("where", {below, back, turn});
-  turned = n.step("turn").op("where", {left, turned, zero});
-  angle = n.step("sum").add(angle, turned);
-  Ref sign = n.step("sign").op("sign", {y});
-  Ref ends = n.step("ends").multiply(sign, half);
-  return n.tensor(n.result().op("where", {upright, ends, angle}));
+  return n.tensor(frontend::arc_tangent(n, y, x, DType::f32));
 }
 
 // Of the elements along an axis the one that has `place` smaller ones, and its index.

@@ -5,6 +5,7 @@
 #include "promotion.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/frontend/running_product.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <cmath>
@@ -227,22 +228,11 @@ Result<Value> reduce_cumsum(Call& n) {
   return n.tensor(n.result().op("cumsum", {x}, {{"dim", axis}}));
 }
 
-// Each element with those 1, 2, 4, … places before it: the products of twice as many each time.
 Result<Value> reduce_cumprod(Call& n) {
   BUDA_ASSIGN(Shape shape, n.shape("self"));
   BUDA_ASSIGN(auto axis, n.axis_or("dim", 0, shape.rank()));
   BUDA_ASSIGN(Ref x, summand(n));
-  if (shape.rank() == 0) return n.tensor(x);
-  const auto at = static_cast<std::size_t>(axis);
-  const std::int64_t size = shape[at];
-  for (std::int64_t step = 1; step < size; step *= 2) {
-    Dims before(shape.rank(), 0);
-    before[at] = step;
-    Ref begin = n.step("begin").slice(x, axis, 0, size - step);
-    Ref moved = n.step("moved").pad(begin, before, Dims(shape.rank(), 0), 1);
-    x = (step * 2 >= size ? n.result() : n.step("product")).multiply(x, moved);
-  }
-  return n.tensor(x);
+  return n.tensor(shape.rank() == 0 ? x : frontend::running_product(n, x, shape, axis));
 }
 
 Result<Value> reduce_count(Call& n) {
