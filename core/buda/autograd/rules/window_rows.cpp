@@ -5,6 +5,7 @@
 #include <buda/ops/linear_algebra/selection_matrix.hpp>
 #include <buda/tensor/tensor.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace buda::autograd {
@@ -51,15 +52,23 @@ Term im2col(Backward& b, const Term& joined_rows, const ops::Window& window, std
   return constant(b, Tensor(Shape{1, window.taps(), samples * window.out()}, std::move(picks))).op("sparse_matmul", joined_rows);
 }
 
-Tensor windows_by_place(const ops::Window& window) {
-  const Tensor taps = ops::tap_selection(window);
-  std::vector<std::int32_t> out(static_cast<std::size_t>(window.taps() * window.in()), 0);
-  const auto picks = taps.as<std::int32_t>();
+TapsByPlace taps_by_place(const ops::Window& window) {
+  const Tensor selection = ops::tap_selection(window);
+  const auto picks = selection.as<std::int32_t>();
+  std::vector<std::int64_t> known(static_cast<std::size_t>(window.in()), 0);
+  for (const std::int32_t place : picks)
+    if (place != 0) ++known[static_cast<std::size_t>(place - 1)];
+  TapsByPlace out{std::max<std::int64_t>(*std::max_element(known.begin(), known.end()), 1), window.in(), {}};
+  out.taps.resize(static_cast<std::size_t>(out.rows * out.places));
+  std::fill(known.begin(), known.end(), 0);
   for (std::int64_t t = 0; t < window.taps(); ++t)
-    for (std::int64_t o = 0; o < window.out(); ++o)
-      if (const std::int32_t place = picks[static_cast<std::size_t>(t * window.out() + o)]; place != 0)
-        out[static_cast<std::size_t>(t * window.in() + place - 1)] = static_cast<std::int32_t>(o + 1);
-  return Tensor(Shape{1, window.taps(), window.in()}, std::move(out));
+    for (std::int64_t o = 0; o < window.out(); ++o) {
+      const std::int32_t place = picks[static_cast<std::size_t>(t * window.out() + o)];
+      if (place == 0) continue;
+      const std::int64_t row = known[static_cast<std::size_t>(place - 1)]++;
+      out.taps[static_cast<std::size_t>(row * out.places + place - 1)] = {static_cast<std::int32_t>(t), static_cast<std::int32_t>(o)};
+    }
+  return out;
 }
 
 }  // namespace buda::autograd

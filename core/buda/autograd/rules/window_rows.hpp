@@ -13,6 +13,9 @@
 #include <buda/ops/spatial/window.hpp>
 #include <buda/tensor/fwd.hpp>
 
+#include <cstdint>
+#include <vector>
+
 namespace buda::autograd {
 
 Term to_rows(const Term& x);
@@ -23,7 +26,16 @@ Term to_joined_rows(const Term& x, std::int64_t samples);
 
 Term constant(Backward& b, Tensor tensor);
 Term im2col(Backward& b, const Term& joined_rows, const ops::Window& window, std::int64_t samples);
-// For each tap and place the window that has this tap there, from 1: [1, taps, places].
-Tensor windows_by_place(const ops::Window& window);
+
+// For each place the taps of windows that lie there: a row for each of as many as there are at most, with the number of the tap and of the
+// window, those of earlier taps first; a row of a place with fewer is none.
+struct TapsByPlace {
+  struct Tap {
+    std::int32_t tap = -1, window = -1;  // none
+  };
+  std::int64_t rows = 0, places = 0;
+  std::vector<Tap> taps;  // row by row
+};
+TapsByPlace taps_by_place(const ops::Window& window);
 
 }  // namespace buda::autograd
