@@ -14,6 +14,7 @@
 #include <buda/io/json.hpp>
 #include <buda/io/log_file.hpp>
 #include <buda/io/process.hpp>
+#include <buda/runtime/target.hpp>
 #include <buda/tensor/tensor.hpp>
 #include <buda/tensor/tensor_file.hpp>
 
@@ -49,6 +50,7 @@ class Trainer {
     BUDA_ASSIGN(schedule_, autograd::parse_schedule(o_.schedule));
     host_.progress("reading the model", 0, 0);
     BUDA_ASSIGN(opened_, open(o_, host_));
+    BUDA_TRY(check_values());
     BUDA_ASSIGN(data_, Data::read({o_.inputs, o_.targets, "inputs", "targets"}, training(), host_));
     if (!o_.validate.empty() || !o_.validate_targets.empty()) {
       BUDA_ASSIGN(validation_, Data::read({o_.validate, o_.validate_targets, "validate", "validate-targets"}, training(), host_));
@@ -68,20 +70,34 @@ class Trainer {
     if (!o_.perf.empty()) times_.begin(opened_, o_.perf, host_);
     begun_ = Clock::now();
     first_ = training().steps_done();
-    if (o_.checkpoint_every == 0) cli::tell_when_interrupted("no checkpoint was left; --checkpoint-every N writes one each N steps");
+    if (o_.checkpoint_every == 0 && has_values())
+      cli::tell_when_interrupted("no checkpoint was left; --checkpoint-every N writes one each N steps");
     while (training().steps_done() < last_) BUDA_TRY(next());
-    BUDA_TRY(keep());
+    if (has_values()) BUDA_TRY(keep());
     if (log_ != nullptr) BUDA_TRY(log_->commit());
     if (!o_.perf.empty()) BUDA_TRY(times_.write(opened_, (training().steps_done() - first_) * rows_of_step(), o_.perf, host_));
     const double seconds = std::chrono::duration<double>(Clock::now() - begun_).count();
     host_.log(
-        0, cat(training().steps_done() - first_, " steps in ", digits(seconds, "%.1f"), " s; ", output_path(o_), " holds the parameters"));
+        0, cat(training().steps_done() - first_, " steps in ", digits(seconds, "%.1f"), " s; ",
+               has_values() ? cat(output_path(o_), " holds the parameters") : cat(o_.perf, " holds their times, and nothing was learned")));
     return success();
   }
 
  private:
   runtime::TrainingSession& training() { return *opened_.training; }
   std::int64_t rows_of_step() { return training().batch() * o_.accumulate; }
+
+  bool has_values() { return opened_.session->device() == nullptr || opened_.session->device()->has_values(); }
+
+  // A target that gives zeros in place of results serves for times only.
+  Result<void> check_values() {
+    const bool wants = o_.perf.empty() || !o_.resume.empty() || !o_.log.empty() || !o_.validate.empty() || o_.checkpoint_every > 0;
+    if (has_values() || !wants) return success();
+    Diagnostic d = usage_error("TR009", cat("option --target: '", o_.target, "' computes no results as it is, so that nothing is learned"));
+    d.hint = o_.target == "grid" ? "--set target.grid.values=exact; without it, --perf DIR alone measures the time of steps"
+                                 : "--target golden; of a target with simulated time, --perf DIR alone measures the time of steps";
+    return d;
+  }
 
   Result<void> check_accumulation() {
     if (o_.accumulate > 1 && !training().accumulates()) {
@@ -127,9 +143,10 @@ class Trainer {
     ++epoch_steps_;
     BUDA_TRY(
         log(cat("{\"step\": ", t, ", \"epoch\": ", epoch + 1, ", \"loss\": ", to_text(step.loss), ", \"rate\": ", to_text(rate), "}\n")));
-    host_.progress(cat("training, loss ", digits(step.loss, "%.4f")), static_cast<std::size_t>(t), static_cast<std::size_t>(last_));
+    host_.progress(has_values() ? cat("training, loss ", digits(step.loss, "%.4f")) : "running steps", static_cast<std::size_t>(t),
+                   static_cast<std::size_t>(last_));
     if (o_.checkpoint_every > 0 && t % o_.checkpoint_every == 0 && t < last_) BUDA_TRY(keep());
-    if (place + 1 == per_epoch_ || t == last_) BUDA_TRY(end_epoch(epoch));
+    if (has_values() && (place + 1 == per_epoch_ || t == last_)) BUDA_TRY(end_epoch(epoch));
     return success();
   }
 
