@@ -8,6 +8,7 @@
 #include <buda/base/shortened.hpp>
 #include <buda/base/text.hpp>
 #include <buda/perf/op_figures.hpp>
+#include <buda/perf/phases.hpp>
 
 #include <algorithm>
 
@@ -32,12 +33,26 @@ std::string title_of(const Run& run) {
              number_text(report.clock_hz / 1e6), " MHz");
 }
 
+// "backward: 44 ops in 2 epochs, 40112 cycles of a step, 37.1 %", of a training step.
+std::vector<std::string> phase_lines(const Run& run) {
+  const auto phases = perf::phases_of(run.report.epochs);
+  double step = 0;
+  for (const perf::PhaseFigures& p : phases) step += p.cycles;
+  std::vector<std::string> out;
+  for (const perf::PhaseFigures& p : phases)
+    out.push_back(cat(p.phase.empty() ? "other" : p.phase, ": ", p.ops, p.ops == 1 ? " op in " : " ops in ", p.epochs,
+                      p.epochs == 1 ? " epoch, " : " epochs, ", number_text(p.cycles), " cycles of a step, ",
+                      number_text(step > 0 ? 100 * p.cycles / step : 0, 1), " %"));
+  return out;
+}
+
 Table summary_table(const Run& run, std::size_t name_length) {
   const RunFigures all = figures_of(run);
   Table out;
   out.heading = {title_of(run),
                  cat(number_text(all.speed), " inputs/s by the slowest ops, ", number_text(run.report.inputs_per_second), " in the run"),
                  cat("util ", number_text(all.util, 1), " %, balancer util ", number_text(all.balancer_util, 1), " %")};
+  for (std::string& line : phase_lines(run)) out.heading.push_back(std::move(line));
   out.columns = {{"epoch", true, "its number, and the graphs that run in it"},
                  {"cycles", false, "pipeline stage cycles: of the slowest op, for one input"},
                  {"speed", false, "inputs per second at these cycles"},
@@ -123,7 +138,8 @@ Table op_table(const Run& run, std::size_t number, std::size_t name_length) {
   const EpochSummary& epoch = run.epochs[number];
   const EpochFigures f = figures_of(run, epoch);
   Table out;
-  out.heading = {cat("epoch ", number, " of ", run.epochs.size(), ": ", safe_text(epoch.graph)),
+  const std::string phase = perf::phases_of(run.report.epochs).empty() ? std::string() : perf::phases_of_graph(epoch.graph);
+  out.heading = {cat("epoch ", number, " of ", run.epochs.size(), ": ", safe_text(epoch.graph), phase.empty() ? "" : cat(" (", phase, ')')),
                  cat(number_text(f.cycles), " cycles, ", number_text(f.speed), " inputs/s, util ", number_text(f.util, 1), " %")};
   if (!epoch.limits.empty()) out.heading.push_back(cat("twice as fast would save: ", safe_text(limits_text(epoch, 3))));
   for (const std::string& advice : other_advice(epoch)) out.heading.push_back(cat("to gain: ", safe_text(advice)));

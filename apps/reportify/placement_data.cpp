@@ -137,11 +137,13 @@ Node op_node(const Placement& placement, const balance::ReportOp& op, const Netl
 }
 
 Facts epoch_facts(const balance::ReportEpoch& epoch) {
-  Facts out = {{"cores", cat(epoch.cores)},
-               {"cycles", cat(epoch.cycles)},
-               {"cycles between inputs", cat(epoch.interval)},
-               {"limited by", epoch.limiter},
-               {"slowest op", epoch.slowest_op}};
+  Facts out;
+  if (!epoch.phase.empty()) out.emplace_back("phase", epoch.phase);
+  out.insert(out.end(), {{"cores", cat(epoch.cores)},
+                         {"cycles", cat(epoch.cycles)},
+                         {"cycles between inputs", cat(epoch.interval)},
+                         {"limited by", epoch.limiter},
+                         {"slowest op", epoch.slowest_op}});
   for (const balance::ReportPath& path : epoch.paths)
     out.emplace_back(path.kind, cat(path.busiest, ": ", path.bytes, " bytes for an input, ", path.cycles, " cycles"));
   if (!epoch.ended_by.empty()) out.emplace_back("ended by", epoch.ended_by);
@@ -317,14 +319,18 @@ io::Node placement_data(const Placement& placement, const Surroundings& around) 
 
 Facts total_facts(const balance::PlacementReport& report) {
   const balance::ReportTotals& t = report.totals;
-  return {{"device", report.device},
-          {"policy", report.policy},
-          {"ops", cat(t.ops)},
-          {"epochs", cat(t.epochs)},
-          {"cores", cat(t.most_cores, " of ", t.chip_cores)},
-          {"estimate", cat(t.inputs_per_second, " inputs/s")},
-          {"cycles", cat(t.cycles)},
-          {"limited by", t.ops == 0 ? "" : balance::limiter_text(report)}};
+  Facts out = {{"device", report.device},
+               {"policy", report.policy},
+               {"ops", cat(t.ops)},
+               {"epochs", cat(t.epochs)},
+               {"cores", cat(t.most_cores, " of ", t.chip_cores)},
+               {"estimate", cat(t.inputs_per_second, " inputs/s")},
+               {"cycles", cat(t.cycles)},
+               {"limited by", t.ops == 0 ? "" : balance::limiter_text(report)}};
+  for (const balance::ReportPhase& p : t.phases)
+    out.emplace_back(cat("phase ", p.phase),
+                     cat(p.ops, " ops in ", p.epochs, p.epochs == 1 ? " epoch, " : " epochs, ", p.cycles, " cycles"));
+  return out;
 }
 
 }  // namespace buda::reportify

@@ -7,6 +7,7 @@
 #include <buda/base/text.hpp>
 #include <buda/io/folder_product.hpp>
 #include <buda/io/json.hpp>
+#include <buda/perf/phases.hpp>
 #include <buda/screen/text.hpp>
 
 #include <cmath>
@@ -29,10 +30,15 @@ Node cycles(perf::SimTime time) { return Node::real(time.cycles()); }
 std::string percent(double part) { return cat(std::round(part * 1000) / 10, " %"); }
 
 Facts run_facts(const perf::SummaryFile& summary) {
-  return {{"inputs", cat(summary.inputs)},
-          {"inputs per second", number_text(summary.inputs_per_second, 1)},
-          {"cycles", number_text(summary.cycles.cycles())},
-          {"latency in cycles", number_text(summary.latency.cycles())}};
+  Facts out = {{"inputs", cat(summary.inputs)},
+               {"inputs per second", number_text(summary.inputs_per_second, 1)},
+               {"cycles", number_text(summary.cycles.cycles())},
+               {"latency in cycles", number_text(summary.latency.cycles())}};
+  for (const perf::PhaseFigures& p : perf::phases_of(summary.epochs))
+    out.emplace_back(
+        cat("phase ", p.phase.empty() ? "other" : p.phase),
+        cat(p.ops, " ops in ", p.epochs, p.epochs == 1 ? " epoch, " : " epochs, ", number_text(p.cycles), " cycles of a step"));
+  return out;
 }
 
 Facts epoch_facts_of_run(const perf::EpochSummary& epoch) {

@@ -79,6 +79,25 @@ def one_batch(digits):
     assert step == programs, "the programs of a step end with other bits than the step in one"
 
 
+def estimates(digits):
+    """The balancer's estimate of a step is within 15 % of target grid's time, however many batches it takes; both know its phases."""
+    folder = digits.tools.folder
+    for batches in (1, 7, 8):
+        name = f"estimate{batches}"
+        digits.tools.run("buda", "train", digits.examples / "digits.onnx", "--initialize", *digits.data, "--build-dir", name, "--form", "programs", *RATE, "--microbatch",
+                         batches, "--accumulate", batches, "--steps", 3, "--target", "grid", "--perf", f"{name}/perf", "-o", f"{name}.safetensors")
+        assert not (folder / f"{name}.safetensors").exists(), "parameters of a target that computes no results"
+        report, run = (json.loads((folder / name / file).read_text()) for file in ("digits.report.json", "perf/summary.json"))
+        estimate, step = report["totals"]["cycles"], run["cycles"] / 3
+        assert abs(estimate / step - 1) <= 0.15, f"{batches} batches: estimated {estimate} cycles, {step} on grid"
+        phases = report["totals"]["phases"]
+        assert [p["phase"] for p in phases] == ["forward", "backward", "optimizer"], phases
+        assert sum(p["cycles"] for p in phases) == sum(e["cycles"] for e in report["epochs"]) and sum(p["ops"] for p in phases) == report["totals"]["ops"]
+        told = digits.tools.run("perf-analyzer", "--print", f"{name}/perf")
+        for p in phases:
+            assert f"{p['phase']}: {p['ops']} ops in {p['epochs']} epoch" in told, told
+
+
 def refused(digits):
     """BL057: what adds up is no copy any more. RT092: a batch where the programs take two. RT093: a backend of Python."""
     folder = digits.tools.folder
@@ -153,6 +172,7 @@ def main():
         resumed(digits, whole)
         other_targets(digits)
         one_batch(digits)
+        estimates(digits)
         refused(digits)
         next_to_pytorch(digits, tools)
     print("gradients of several batches add up to the same bits in any runs")

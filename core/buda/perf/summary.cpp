@@ -3,6 +3,7 @@
 #include <buda/perf/summary.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/perf/phases.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -103,6 +104,19 @@ std::string switches_text(const Summary& summary) {
              percent(static_cast<double>(all.ticks) / static_cast<double>(summary.time.ticks)), ')');
 }
 
+// Of a training step: what each phase takes of it.
+std::string phases_text(const Summary& summary) {
+  const std::vector<PhaseFigures> phases = phases_of(summary.epochs);
+  if (phases.empty()) return {};
+  double step = 0;
+  for (const PhaseFigures& p : phases) step += p.cycles;
+  std::string out = cat("a step: ", whole(step), " cycles\n");
+  for (const PhaseFigures& p : phases)
+    out += cat("    ", percent(step > 0 ? p.cycles / step : 0), "  ", p.phase.empty() ? "other" : p.phase, ": ", p.ops,
+               p.ops == 1 ? " op in " : " ops in ", p.epochs, p.epochs == 1 ? " epoch, " : " epochs, ", whole(p.cycles), " cycles\n");
+  return out;
+}
+
 // "12.3 us".
 std::string duration(double seconds) {
   char text[32];
@@ -158,6 +172,7 @@ std::string summary_text(const Summary& summary) {
     out += cat("longest epoch: ", slowest - summary.epochs.begin(), " '", slowest->graph, "', ",
                percent(static_cast<double>(slowest->total.ticks) / static_cast<double>(std::max<std::uint64_t>(summary.time.ticks, 1))),
                " of the time, limited by ", slowest->causes.front().what, " (", percent(slowest->causes.front().share), ")\n");
+  out += phases_text(summary);
   for (std::size_t i = 0; i < summary.epochs.size(); ++i) out += epoch_text(summary.epochs[i], i, summary);
   return out;
 }

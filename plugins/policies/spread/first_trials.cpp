@@ -40,6 +40,7 @@ RelaxedOp relaxed(const Placement& placement, QueueTimes& times, OpId id) {
     choices.push_back({models[i].cores(), std::max({models[i].cycles, reads[i].cycles, reads[i].bytes / rate})});
   out.choices = best_choices(std::move(choices));
   out.begins_epoch = placement.space().overrides[id.index()].epoch_break == true;
+  if (spec.once_per_step) out.inputs = 1;
   out.last_user = id.index();
   for (const OpUse& use : spec.users) out.last_user = std::max(out.last_user, use.op.index());
   out.result_bytes = bytes_of(spec.out, spec.op.out_format, placement.space().device());

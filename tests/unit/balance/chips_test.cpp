@@ -27,13 +27,12 @@ StagedEpochs some_epochs(Rng& rng, std::size_t count, std::int32_t chips) {
   StagedEpochs out;
   for (std::size_t e = 0; e < count; ++e) {
     const double interval = 10 + static_cast<double>(rng.below(90));
-    out.times.push_back({interval + static_cast<double>(rng.below(200)), interval});
+    out.times.push_back({interval + static_cast<double>(rng.below(200)), interval, static_cast<double>(1 + rng.below(16))});
   }
   out.segments.assign(count, 0);
   out.reads.resize(count);
   out.begins_chip.assign(count, false);
   for (std::int32_t chip = 0; chip < chips; ++chip) out.chips.push_back(chip);
-  out.inputs = static_cast<double>(1 + rng.below(16));
   return out;
 }
 
@@ -41,7 +40,7 @@ StagedEpochs some_epochs(Rng& rng, std::size_t count, std::int32_t chips) {
 double busiest(const StagedEpochs& epochs, const EpochChips& chips) {
   std::map<std::int32_t, double> busy;
   for (std::size_t e = 0; e < chips.size(); ++e) {
-    const double cycles = epochs.times[e].first + (epochs.inputs - 1) * epochs.times[e].interval;
+    const double cycles = epochs.times[e].first + (epochs.times[e].inputs - 1) * epochs.times[e].interval;
     busy[chips[e]] += cycles;
     if (e + 1 < chips.size() && chips[e + 1] != chips[e]) busy[chips[e + 1]] += cycles;
   }
@@ -81,12 +80,11 @@ TEST(ChipStages, AreTheBestOfAllCuts) {
 // Two epochs on chip 1, then two on chip 0, the first of which reads what chip 1 has made.
 StagedEpochs four_epochs() {
   StagedEpochs out;
-  out.times = {{5, 2}, {7, 3}, {4, 1}, {6, 6}};
+  out.times = {{5, 2, 11}, {7, 3, 11}, {4, 1, 11}, {6, 6, 11}};
   out.reads = {{}, {0}, {1}, {2}};
   out.segments = {0, 0, 0, 0};
   out.begins_chip = {false, false, false, false};
   out.chips = {1, 0};
-  out.inputs = 11;
   return out;
 }
 

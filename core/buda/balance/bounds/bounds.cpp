@@ -2,6 +2,7 @@
 // Sections of the schedule are taken up from their last op to their first, so that each costs what its ops cost.
 #include <buda/balance/bounds/bounds.hpp>
 
+#include <buda/balance/problem/phases.hpp>
 #include <buda/cost/transfer_model.hpp>
 #include <buda/ops/table/op_traits.hpp>
 
@@ -44,6 +45,7 @@ class SectionBooks {
     end_ = end;
     bytes_ = 0;
     longest_ = 0;
+    inputs_ = 1;
   }
   void add(std::size_t op) {
     const BoundedOp& o = ops_[op];
@@ -57,11 +59,13 @@ class SectionBooks {
       if (reader < end_) behind = std::max(behind, way_[reader]);
     way_[op] = behind + o.choices.back().cycles;
     longest_ = std::max(longest_, way_[op]);
+    inputs_ = std::max(inputs_, o.inputs);
   }
   // Through DRAM, of one input.
   double bytes() const { return bytes_; }
   // Cycles of the longest way through ops that feed each other, all at their fastest.
   double longest_way() const { return longest_; }
+  std::int64_t inputs() const { return inputs_; }
 
  private:
   struct Known {
@@ -82,6 +86,7 @@ class SectionBooks {
   std::vector<Known> read_from_op_, read_from_source_;
   std::size_t section_ = 0, end_ = 0;
   double bytes_ = 0, longest_ = 0;
+  std::int64_t inputs_ = 1;
 };
 
 // The least interval for which the fewest cores of all ops of a section fit the chip.
@@ -132,7 +137,7 @@ class LeastInterval {
 double section_cycles(const SectionBooks& books, const LeastInterval& pace, const BoundedChip& chip) {
   const double dram = whole_cycles(books.bytes() / chip.dram_bytes_per_cycle), interval = std::max(pace.interval(), dram);
   const double first = chip.ops_overlap ? interval : std::max(books.longest_way(), interval);
-  return chip.change_cycles(pace.fewest_cores()) + first + static_cast<double>(std::max<std::int64_t>(chip.inputs, 1) - 1) * interval;
+  return chip.change_cycles(pace.fewest_cores()) + first + static_cast<double>(books.inputs() - 1) * interval;
 }
 
 }  // namespace
@@ -145,23 +150,24 @@ std::string_view UniversalBound::limiter() const {
 }
 
 UniversalBound universal_bound(const std::vector<BoundedOp>& ops, const BoundedChip& chip) {
-  double work = 0, slowest = 0, bytes = 0;
+  double work = 0, slowest = 0, bytes = 0, half_cycles = 0;
   std::map<std::size_t, double> sources;
   for (const BoundedOp& op : ops) {
     double least = kUnbounded;
     for (const CoreCost& c : op.choices) least = std::min(least, static_cast<double>(c.cores) * c.cycles);
-    work += least;
-    slowest = std::max(slowest, op.choices.back().cycles);
-    if (op.is_written) bytes += op.result_bytes;
-    for (const auto& read : op.sources) sources[read.from] = std::max(sources[read.from], read.bytes);
+    const auto inputs = static_cast<double>(op.inputs);
+    work += inputs * least;
+    slowest = std::max(slowest, inputs * op.choices.back().cycles);
+    if (op.is_written) bytes += inputs * op.result_bytes;
+    for (const auto& read : op.sources) sources[read.from] = std::max(sources[read.from], inputs * read.bytes);
+    half_cycles += 0.5 * inputs;
   }
   for (const auto& [source, read] : sources) bytes += read;
-  const auto inputs = static_cast<double>(std::max<std::int64_t>(chip.inputs, 1));
   // Paths of one epoch are given in whole cycles; so may each of many be half a cycle shorter.
-  const double dram = std::max(bytes / chip.dram_bytes_per_cycle - 0.5 * static_cast<double>(ops.size()), 0.0);
+  const double dram = std::max(bytes / chip.dram_bytes_per_cycle - half_cycles, 0.0);
   // There is one epoch at least. A core loads its program, and computes; memory may be at work for others meanwhile.
   const double change = chip.change_cycles(1);
-  return {change + inputs * work / static_cast<double>(chip.cores), change + inputs * slowest, inputs * dram};
+  return {change + work / static_cast<double>(chip.cores), change + slowest, dram};
 }
 
 ScheduleBound::ScheduleBound(std::vector<BoundedOp> ops, const BoundedChip& chip)
@@ -227,7 +233,9 @@ double source_bytes(const ChoiceSpace& space, std::size_t op, std::size_t input,
   if (is_on_host || source.flat || source.row_numbers || source.encoded != EncodedPart::none) return 0;
   const auto bytes =
       static_cast<double>(compulsory_tiles(spec, input)) * tile_bytes(source.format, source.tile_dim, problem.device->tile_alignment);
-  return may_be_kept(spec, space.models[op].models, input) ? bytes / std::max(problem.microbatch, 1) : bytes;
+  return may_be_kept(spec, space.models[op].models, input)
+             ? bytes / std::max(inputs_of_op(problem, OpId(static_cast<std::uint32_t>(op))), 1)
+             : bytes;
 }
 
 double operand_bytes(const Problem& problem, const OpSpec& spec, std::size_t input) {
@@ -246,6 +254,7 @@ std::vector<BoundedOp> bounded_ops(const ChoiceSpace& space, const QueueOptions&
     std::vector<CoreCost> choices;
     for (const OpModel& m : space.models[i].models) choices.push_back({m.cores(), whole_cycles(m.kernel_cycles)});
     op.choices = best_choices(std::move(choices));
+    op.inputs = std::max(inputs_of_op(problem, OpId(static_cast<std::uint32_t>(i))), 1);
     op.begins_epoch = space.overrides[i].epoch_break == true;
     const bool is_output = spec.outputs > 0 && !queues.outputs_on_host;
     op.is_written = is_output || spec.feeds_queued;
@@ -271,7 +280,7 @@ std::vector<BoundedOp> bounded_ops(const ChoiceSpace& space, const QueueOptions&
 BoundedChip bounded_chip(const ChoiceSpace& space) {
   const Problem& problem = *space.problem;
   const cost::TransferModel transfers(*problem.device);
-  return {problem.device->grid().volume(), transfers.dram_rate(), std::max(problem.microbatch, 1), transfers.epoch_change(0),
+  return {problem.device->grid().volume(), transfers.dram_rate(), transfers.epoch_change(0),
           transfers.epoch_change(1) - transfers.epoch_change(0)};
 }
 

@@ -22,6 +22,7 @@ namespace buda::balance {
 struct BoundedOp {
   std::vector<CoreCost> choices;  // as in RelaxedOp: ascending cores, descending cycles; cycles are whole
   bool begins_epoch = false;
+  std::int64_t inputs = 1;  // that its epoch takes
   // A tensor that is read, by the number of its op or of its source.
   struct Read {
     std::size_t from = 0;
@@ -37,7 +38,6 @@ struct BoundedOp {
 struct BoundedChip {
   std::int64_t cores = 1;
   double dram_bytes_per_cycle = 1;
-  std::int64_t inputs = 1;  // of an epoch
   // Cycles before each epoch, and before one on so many cores.
   double epoch_change = 0, epoch_change_per_core = 0;
   // Whether an op may begin with the first tiles of an input, while the op before still makes the others.

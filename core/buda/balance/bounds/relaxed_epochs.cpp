@@ -145,7 +145,7 @@ void for_each_epoch_of(const std::vector<RelaxedOp>& ops, const Thresholds& thre
   for (std::size_t end = 1; end <= ops.size(); ++end) {
     Segment segment(thresholds, end, chip.cores);
     DramTraffic traffic(ops, end, readers);
-    double edges = 0;
+    double edges = 0, inputs = 0;
     for (std::size_t begin = end; begin-- > 0;) {
       const bool fits = segment.add(begin);
       // An op that fits no chip stands alone.
@@ -156,7 +156,10 @@ void for_each_epoch_of(const std::vector<RelaxedOp>& ops, const Thresholds& thre
       const double bound = std::max({segment.slowest(), edges, dram});
       const double first = chip.cycles_per_epoch + std::max(segment.latency(), dram);
       const double queues = chip.cycles_per_written_byte * traffic.written();
-      visit(begin, end, bound + (first - bound) / chip.inputs_per_epoch + queues, bound);
+      inputs = std::max(inputs, ops[begin].inputs > 0 ? ops[begin].inputs : chip.inputs_per_epoch);
+      // Of epochs that run less often, the cost of one of the chip's inputs is a share.
+      const double running = inputs < chip.inputs_per_epoch ? bound * inputs / chip.inputs_per_epoch : bound;
+      visit(begin, end, running + (first - bound) / chip.inputs_per_epoch + queues, bound);
       if (ops[begin].begins_epoch) break;
     }
   }

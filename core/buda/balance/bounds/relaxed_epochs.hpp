@@ -19,6 +19,7 @@ struct CoreCost {
 struct RelaxedOp {
   std::vector<CoreCost> choices;  // ascending cores, descending cycles: what no other choice beats; never empty
   bool begins_epoch = false;
+  double inputs = 0;  // that its epoch takes; 0: as many as the chip says
   // Bytes of one input that go through DRAM: always, where an operand's op is in an earlier epoch, and where a user is in a later
   // one.
   double dram_bytes = 0;

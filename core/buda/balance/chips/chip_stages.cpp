@@ -14,7 +14,7 @@ constexpr double kInfinite = std::numeric_limits<double>::infinity();
 // The first input passes those of the epochs that read from one another, one after the other.
 double cycles_together(const StagedEpochs& epochs, const EpochSpan& span) {
   const auto begin = static_cast<std::size_t>(span.first);
-  double first = 0, interval = 0;
+  double first = 0, interval = 0, inputs = 1;
   std::vector<double> done;
   for (std::size_t e = begin; e <= static_cast<std::size_t>(span.last); ++e) {
     double start = 0;
@@ -23,8 +23,9 @@ double cycles_together(const StagedEpochs& epochs, const EpochSpan& span) {
     done.push_back(start + epochs.times[e].first);
     first = std::max(first, done.back());
     interval = std::max(interval, epochs.times[e].interval);
+    inputs = std::max(inputs, epochs.times[e].inputs);
   }
-  return epochs.change + first + std::max(epochs.inputs - 1, 0.0) * interval;
+  return epochs.change + first + (inputs - 1) * interval;
 }
 
 double cycles_of(const StagedEpochs& epochs, std::size_t epoch) {

@@ -15,6 +15,7 @@ namespace buda::balance {
 // Cycles of an epoch until its first input is through, and between two inputs.
 struct EpochTime {
   double first = 0, interval = 0;
+  double inputs = 1;  // that it takes in an iteration
 };
 
 // By epoch: the number of its chip.
@@ -28,7 +29,6 @@ struct StagedEpochs {
   std::vector<std::int32_t> segments;  // ascending; each has a program of its own
   std::vector<bool> begins_chip;       // the user wants a chip to begin with it
   std::vector<std::int32_t> chips;     // in the order in which the stages of a segment take them
-  double inputs = 1;                   // of an epoch
   double change = 0;                   // cycles between two epochs of a chip
   // Neighbouring epochs of different chips are loaded and run together (Features::op_to_op_across_graphs).
   bool joins_neighbours = false;

@@ -77,7 +77,6 @@ StagedEpochs staged_epochs(const Problem& problem, const Choice& choice, std::ve
   out.reads = epochs_read(problem, choice);
   out.segments = segments_of_epochs(problem, choice);
   out.chips = problem.chips;
-  out.inputs = problem.microbatch;
   out.joins_neighbours = problem.device->features.op_to_op_across_graphs;
   out.is_sequential = std::any_of(problem.sinks.begin(), problem.sinks.end(), [](const SinkSpec& s) { return !s.inputs.empty(); });
   for (std::size_t i = 0; i < choice.ops.size(); ++i)

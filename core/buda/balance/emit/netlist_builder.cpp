@@ -3,6 +3,7 @@
 #include <buda/balance/emit/netlist_builder.hpp>
 
 #include <buda/balance/chips/chips_of_choice.hpp>
+#include <buda/balance/emit/epoch_phases.hpp>
 #include <buda/balance/emit/program.hpp>
 #include <buda/balance/policy/neighbours.hpp>
 #include <buda/balance/problem/fused.hpp>
@@ -49,12 +50,12 @@ class Builder {
     place_queues(options.placement);
     const std::int32_t epochs = choice_.epochs();
     const std::vector<std::int32_t> segments = segments_of_epochs(problem_, choice_);
+    std::vector<std::string> names = graph_names(problem_, choice_);
     for (std::int32_t e = 0; e < epochs; ++e) {
       netlist::Graph g;
-      const std::int32_t segment = segments[static_cast<std::size_t>(e)];
-      g.name = graph_name(problem_, segment, e);
+      g.name = std::move(names[static_cast<std::size_t>(e)]);
       g.target_device = chip_of_epoch(problem_, choice_, e);
-      g.input_count = inputs_of_segment(problem_, segment);
+      g.input_count = inputs_of_segment(problem_, segments[static_cast<std::size_t>(e)]);
       n.graphs.push_back(std::move(g));
     }
     for (std::size_t i = 0; i < problem_.ops.size(); ++i) place_op(OpId(static_cast<std::uint32_t>(i)));
@@ -149,7 +150,7 @@ class Builder {
     return out;
   }
 
-  std::uint64_t inputs() const { return static_cast<std::uint64_t>(problem_.microbatch); }
+  std::uint64_t inputs_of(OpId op) const { return static_cast<std::uint64_t>(inputs_of_op(problem_, op)); }
 
   std::uint64_t stored_tile_bytes(const netlist::Queue& queue) const {
     return static_cast<std::uint64_t>(tile_bytes(queue.format, queue.tile_dim, problem_.device->tile_alignment));
@@ -190,7 +191,7 @@ class Builder {
       const QueuePlan& plan = out_.queues.queues[q];
       if (!plan.writer.valid()) continue;
       const std::int32_t epoch = choice_.ops[plan.writer.index()].epoch;
-      add_writer(placed_op(plan.writer), {epoch, false, 0, stored_tile_bytes(plan.queue), inputs()}, out_.uses[q]);
+      add_writer(placed_op(plan.writer), {epoch, false, 0, stored_tile_bytes(plan.queue), inputs_of(plan.writer)}, out_.uses[q]);
     }
   }
 
@@ -259,7 +260,7 @@ class Builder {
     out.op = static_cast<std::int32_t>(id.index());
     out.tile_bytes = stored_tile_bytes(out_.queues.queues[queue].queue);
     out.before = choice_.ops[id.index()].model.is_resident(input);
-    out.times = inputs();
+    out.times = inputs_of(id);
     if (!out.before) return out;
     const tiling::TileOrder order = input_order(op, input);
     const bool is_handed_on = order.axis == tiling::MulticastAxis::column && order.tiles() > input_buffer(op, input, *problem_.device).size;

@@ -2,6 +2,7 @@
 // Inputs, outputs and parameters of a host plan.
 #include <buda/balance/emit/plan_builder.hpp>
 
+#include <buda/balance/emit/epoch_phases.hpp>
 #include <buda/balance/emit/program.hpp>
 #include <buda/balance/models/op_model.hpp>
 #include <buda/balance/problem/phases.hpp>

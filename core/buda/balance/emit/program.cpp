@@ -3,6 +3,7 @@
 #include <buda/balance/emit/program.hpp>
 
 #include <buda/balance/chips/chips_of_choice.hpp>
+#include <buda/balance/emit/epoch_phases.hpp>
 #include <buda/balance/problem/phases.hpp>
 #include <buda/base/text.hpp>
 
@@ -122,17 +123,10 @@ std::vector<std::string> parameters_of(const Problem& problem, std::int32_t segm
 
 }  // namespace
 
-std::string graph_name(const Problem& problem, std::int32_t segment, std::int32_t epoch) {
-  return cat(phase_name(problem, segment), "_0_", epoch);
-}
-
-std::string program_name(const Problem& problem, std::int32_t segment) {
-  return cat("run_", phase_name(problem, segment), '_', problem.trains ? 0 : segment);
-}
-
 netlist::Program make_program(const Problem& problem, const Choice& choice, const QueueSet& queues, std::int32_t segment) {
   auto all = readings(problem, choice, queues, segment);
   const Section epochs = epochs_of(problem, choice, segment);
+  const std::vector<std::string> graphs = graph_names(problem, choice);
   netlist::Program p;
   p.name = program_name(problem, segment);
   auto add = [&p](auto what) { p.instructions.push_back({std::move(what), {}}); };
@@ -162,7 +156,7 @@ netlist::Program make_program(const Problem& problem, const Choice& choice, cons
     for (std::size_t epoch = first; epoch < end; ++epoch)
       if (const auto& names = in_epochs[epoch].allocated; !names.empty()) add(instruction::Allocate{names});
     for (std::size_t epoch = first; epoch < end; ++epoch) {
-      instruction::Execute execute{graph_name(problem, segment, static_cast<std::int32_t>(epoch)), {}};
+      instruction::Execute execute{graphs[epoch], {}};
       for (const Reading* r : in_epochs[epoch].all) execute.settings.push_back(setting_of(problem, queues.queues[r->queue], *r, segment));
       add(std::move(execute));
     }

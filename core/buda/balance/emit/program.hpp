@@ -10,9 +10,6 @@
 
 namespace buda::balance {
 
-std::string graph_name(const Problem& problem, std::int32_t segment, std::int32_t epoch);  // "fwd_0_3"
-std::string program_name(const Problem& problem, std::int32_t segment);                    // "run_fwd_0"
-
 // The program of a segment of the device, whose epochs follow those of segments before it. One turn of the loop takes `microbatch` entries
 // of every input through all epochs. Read pointers of a queue, local and global, are static variables that advance after the last epoch
 // that reads it, modulo twice its entries; rams are read at slot 0. Queues are read in one segment, rams in any.

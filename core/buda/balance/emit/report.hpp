@@ -83,7 +83,9 @@ struct ReportTraffic {
 
 struct ReportEpoch {
   std::string graph;
+  std::string phase;  // of a training step: "forward", "backward, optimizer"; empty without one
   std::int32_t chip = 0;
+  std::int32_t inputs = 0;  // of an iteration of the loop, where they are not the microbatch (inputs_of)
   std::int64_t cores = 0;
   std::int64_t cycles = 0;              // of all inputs of one iteration of the loop
   std::int64_t change = 0;              // of `cycles`, those of the change to this epoch
@@ -139,6 +141,20 @@ struct ReportChip {
   friend bool operator==(const ReportChip&, const ReportChip&) = default;
 };
 
+// The epochs of a training step that have ops of the same phases.
+struct ReportPhase {
+  std::string phase;  // as ReportEpoch has it
+  std::int64_t ops = 0, epochs = 0, cycles = 0;
+  friend bool operator==(const ReportPhase&, const ReportPhase&) = default;
+};
+
+// Bytes of the queues of a training step.
+struct ReportStepMemory {
+  std::uint64_t states = 0, gradients = 0;  // parameters, moments and what pairs have lost; sums of gradients
+  std::uint64_t saved = 0;                  // what a phase makes and a later one reads
+  friend bool operator==(const ReportStepMemory&, const ReportStepMemory&) = default;
+};
+
 struct ReportTotals {
   std::int64_t ops = 0;
   std::int64_t epochs = 0;
@@ -146,6 +162,8 @@ struct ReportTotals {
   std::int64_t most_cores = 0;  // of an epoch
   std::int64_t cycles = 0;      // from one iteration to the next: through all epochs, or through those of the slowest chip
   std::vector<ReportChip> chips;
+  std::vector<ReportPhase> phases;  // of a training step, in the order in which they begin
+  std::optional<ReportStepMemory> step_memory;
   std::int64_t idle_chips = 0;  // of the device, that the plan may not use
   double inputs_per_second = 0;
   std::string bottleneck_op;
@@ -185,6 +203,9 @@ const schema::Record<PlacementReport>& describe(const PlacementReport*);
 // `candidates`: by OpId.
 PlacementReport make_report(const Problem& problem, const Choice& choice, const BuiltNetlist& built,
                             const std::vector<std::int64_t>& candidates, const std::string& policy);
+
+// That an epoch takes in an iteration of the loop.
+std::int64_t inputs_of(const PlacementReport& report, const ReportEpoch& epoch);
 
 // Of its epochs.
 std::vector<EpochTime> times_of_epochs(const PlacementReport& report);

@@ -60,6 +60,8 @@ const schema::Record<ReportFigures>& describe(const ReportFigures*) {
           .optional("gap_percent", &ReportFigures::gap_percent, "by how many percent the estimate is above the bound of any plan")
           .required("memory", &ReportFigures::memory, "bytes of memory")
           .optional("chips", &ReportFigures::chips, "where there are several: the chips that have epochs, by number")
+          .optional("phases", &ReportFigures::phases, "of a training step: its epochs by the phases to which their ops belong")
+          .optional("step_memory", &ReportFigures::step_memory, "of a training step: bytes of its queues")
           .required("layers", &ReportFigures::layers, "the ops by what of the model they compute");
   return record;
 }
@@ -108,6 +110,8 @@ ReportFigures figures_of(const PlacementReport& report) {
   }
   out.memory = memory_of(report);
   out.chips = t.chips;
+  out.phases = t.phases;
+  out.step_memory = t.step_memory;
   out.layers = layers_of(report);
   return out;
 }

@@ -55,11 +55,16 @@ struct ReportFigures {
   std::optional<double> gap_percent;  // of the estimate above the bound of any plan
   MemoryFigures memory;
   std::vector<ReportChip> chips;
+  std::vector<ReportPhase> phases;  // of a training step
+  std::optional<ReportStepMemory> step_memory;
   std::vector<LayerFigures> layers;
   friend bool operator==(const ReportFigures&, const ReportFigures&) = default;
 };
 
-const schema::Record<ReportChip>& describe(const ReportChip*);  // report.cpp
+// report_schema.cpp
+const schema::Record<ReportChip>& describe(const ReportChip*);
+const schema::Record<ReportPhase>& describe(const ReportPhase*);
+const schema::Record<ReportStepMemory>& describe(const ReportStepMemory*);
 const schema::Record<ReportFigures>& describe(const ReportFigures*);
 const schema::Record<CoreFigures>& describe(const CoreFigures*);
 const schema::Record<EstimateFigures>& describe(const EstimateFigures*);

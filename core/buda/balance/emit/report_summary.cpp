@@ -34,6 +34,19 @@ std::string chips_text(const ReportTotals& t) {
   return cat("chips: ", join(out, ", "));
 }
 
+// "forward 30 ops in 1 epoch, 30903 cycles; optimizer 12 ops in 2 epochs, 21011 cycles"
+std::string phases_text_of(const ReportTotals& t) {
+  std::vector<std::string> out;
+  for (const ReportPhase& p : t.phases)
+    out.push_back(cat(p.phase, ' ', count_text(p.ops, "op"), " in ", count_text(p.epochs, "epoch"), ", ", p.cycles, " cycles"));
+  return cat("phases: ", join(out, "; "));
+}
+
+std::string step_memory_text(const ReportStepMemory& memory) {
+  return cat("of the step: ", bytes_text(memory.states), " of states, ", bytes_text(memory.gradients), " of sums of gradients, ",
+             bytes_text(memory.saved), " that a phase leaves for a later one");
+}
+
 std::string given_text(const ReportGiven& given) {
   return cat("given plan: ", given.cycles, " cycles in ", count_text(given.epochs, "epoch"), ", ", given.speedup,
              " times those of the new plan; its longest epoch is limited by ", given.limiter);
@@ -52,7 +65,7 @@ CyclesParts parts_of(const PlacementReport& report) {
   const auto busiest = std::max_element(chips.begin(), chips.end(), [](const auto& a, const auto& b) { return a.cycles < b.cycles; });
   for (const ReportEpoch& e : report.epochs) {
     if (busiest != chips.end() && e.chip != busiest->chip) continue;
-    const std::int64_t others = (report.microbatch - 1) * e.interval;
+    const std::int64_t others = (inputs_of(report, e) - 1) * e.interval;
     out.changes += e.change;
     out.others += others;
     out.first += e.cycles - e.change - others;
@@ -78,7 +91,7 @@ std::vector<std::string> larger_microbatch_text(const PlacementReport& report) {
   const CyclesParts parts = parts_of(report);
   std::int64_t intervals = 0, hidden = 0;
   for (const ReportEpoch& e : report.epochs) {
-    intervals += e.interval;
+    intervals += e.inputs > 0 ? 0 : e.interval;
     hidden += e.hidden;
   }
   if (report.microbatch > 1 || !report.totals.chips.empty()) return {};
@@ -115,7 +128,7 @@ std::string limiter_text(const PlacementReport& report) {
 
 std::optional<std::int64_t> latency_cycles(const PlacementReport& report) {
   if (report.epochs.empty() || !report.totals.chips.empty()) return std::nullopt;
-  return report.totals.cycles - (report.microbatch - 1) * report.epochs.back().interval;
+  return report.totals.cycles - (inputs_of(report, report.epochs.back()) - 1) * report.epochs.back().interval;
 }
 
 // By way of the digits: a multiple of 0.1 as a product would show more of them.
@@ -145,10 +158,12 @@ std::vector<std::string> report_summary(const PlacementReport& report) {
   if (t.idle_chips > 0)
     out.push_back(
         cat(count_text(t.idle_chips, "chip"), " of the device ", t.idle_chips == 1 ? "is" : "are", " idle: --num-chips 0 uses all"));
+  if (!t.phases.empty()) out.push_back(phases_text_of(t));
   if (report.given) out.insert(out.begin(), given_text(*report.given));
   if (t.universal_bound) out.push_back(cat("lower bound: ", bounds_text(t)));
   out.push_back(
       cat(bytes_text(t.parameter_bytes), " of parameters; queues use ", bytes_text(used), " of ", bytes_text(capacity), " of DRAM"));
+  if (t.step_memory) out.push_back(step_memory_text(*t.step_memory));
   return out;
 }
 

@@ -148,7 +148,7 @@ void Candidates::keep_residents(OpModel& model) const {
 
 bool Candidates::fits_with(OpModel& model, std::int64_t mblocks, Usage& l1) const {
   model.buf_size_mb = static_cast<std::int32_t>(std::min<std::int64_t>(mblocks, netlist::kMaxDimension));
-  if (netlist::output_buffer_fault(model.buf_size_mb, model.block.t, options_.inputs_per_epoch)) return false;
+  if (netlist::output_buffer_fault(model.buf_size_mb, model.block.t, inputs_)) return false;
   keep_residents(model);
   l1 = l1_of(model);
   return room_.holds(l1);
@@ -172,7 +172,7 @@ bool Candidates::offer(OpModel model) {
   const std::int64_t wanted = model.stream.parts > 1 ? model.block.t : spec_.depth;
   Usage l1;
   if (overrides_ != nullptr && overrides_->buf_size_mb) {
-    if (netlist::output_buffer_fault(*overrides_->buf_size_mb, model.block.t, options_.inputs_per_epoch)) {
+    if (netlist::output_buffer_fault(*overrides_->buf_size_mb, model.block.t, inputs_)) {
       out_.rejections.count(Rejection::override);
       return false;
     }
@@ -183,7 +183,7 @@ bool Candidates::offer(OpModel model) {
   bool found = fits_with(model, 2 * wanted, l1);
   if (found && model.stream.parts > 1 && l1.used + kRoomForNeighbours > l1.available) offer_lean(model);
   // A result that fits once alone is made and read by turns; two parts of it are made and read at the same time.
-  if (!found && model.stream.parts > 1 && options_.inputs_per_epoch > 1 && offer_lean(model)) return true;
+  if (!found && model.stream.parts > 1 && inputs_ > 1 && offer_lean(model)) return true;
   if (!found && room_.shallow && wanted > 1) found = fits_with(model, 2, l1);
   if (!found && (wanted == 1 || room_.shallow) && options_.single_buffer_fallback) found = fits_with(model, 1, l1);
   if (found) {
@@ -206,10 +206,10 @@ bool Candidates::leaves_room(const OpModel& model, Usage& l1) const {
 // the short one holds what is under way on the long one. The halves of an output's buffer are what readers wait for, so that a streamed
 // output is no better off with larger ones.
 void Candidates::deepen(OpModel& model, Usage& l1) const {
-  if (options_.inputs_per_epoch < 2) return;
+  if (inputs_ < 2) return;
   OpModel deeper = model;
-  deeper.buf_size_mb = static_cast<std::int32_t>(std::min(kMaxResultsHeld, options_.inputs_per_epoch / 2 * 2));
-  while (netlist::output_buffer_fault(deeper.buf_size_mb, 1, options_.inputs_per_epoch)) deeper.buf_size_mb -= 2;
+  deeper.buf_size_mb = static_cast<std::int32_t>(std::min(kMaxResultsHeld, inputs_ / 2 * 2));
+  while (netlist::output_buffer_fault(deeper.buf_size_mb, 1, inputs_)) deeper.buf_size_mb -= 2;
   if (model.block.t == 1 && model.buf_size_mb < deeper.buf_size_mb && leaves_room(deeper, l1)) model = deeper;
   deeper = model;
   deeper.held_inputs = 1;
@@ -268,7 +268,7 @@ void Candidates::set_cycles(OpModel& model, const Op& op) const {
     traffic.input_prologue.push_back(model.is_resident(i));
   }
   traffic.output_to_dram = spec_.outputs > 0;
-  traffic.inputs_per_epoch = options_.inputs_per_epoch;
+  traffic.inputs_per_epoch = inputs_;
   model.cycles = std::max(model.kernel_cycles, estimate(op, model.kernel_cycles, traffic, device_).transfer());
 }
 

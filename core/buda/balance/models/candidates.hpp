@@ -24,7 +24,13 @@ class Candidates {
  public:
   Candidates(const OpSpec& spec, const device::DeviceDescriptor& device, const ModelOptions& options, const OpOverride* overrides,
              RoomInL1 room, LegalModels& out)
-      : spec_(spec), device_(device), options_(options), overrides_(overrides), room_(room), out_(out) {}
+      : spec_(spec),
+        device_(device),
+        options_(options),
+        overrides_(overrides),
+        room_(room),
+        inputs_(spec.once_per_step ? 1 : options.inputs_per_epoch),
+        out_(out) {}
 
   const OpSpec& spec() const { return spec_; }
   const device::DeviceDescriptor& device() const { return device_; }
@@ -87,6 +93,7 @@ class Candidates {
   const ModelOptions& options_;
   const OpOverride* overrides_;
   RoomInL1 room_;
+  std::int64_t inputs_;  // of an execution of the op's epoch
   LegalModels& out_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <buda/balance/chips/chips_of_choice.hpp>
 #include <buda/balance/emit/forked_inputs.hpp>
+#include <buda/balance/problem/phases.hpp>
 #include <buda/balance/queues/queues.hpp>
 
 #include <algorithm>
@@ -32,9 +33,10 @@ Result<PlacementReport> estimated_report(const Problem& problem, const Choice& c
 // Where the model does not fit on one chip, and its ops are not shared out yet, by the slowest op of each epoch.
 Result<PlacementReport> report_on_all_chips(const Problem& problem, Choice choice, const Settings& settings, Host& host) {
   std::vector<EpochTime> times(static_cast<std::size_t>(choice.epochs()));
-  for (const PlacedOp& op : choice.ops) {
-    EpochTime& time = times[static_cast<std::size_t>(op.epoch)];
-    time.first = time.interval = std::max(time.interval, op.model.cycles);
+  for (std::size_t i = 0; i < choice.ops.size(); ++i) {
+    EpochTime& time = times[static_cast<std::size_t>(choice.ops[i].epoch)];
+    time.first = time.interval = std::max(time.interval, choice.ops[i].model.cycles);
+    time.inputs = inputs_of_op(problem, OpId(static_cast<std::uint32_t>(i)));
   }
   choice.chips = best_stages(staged_epochs(problem, choice, std::move(times)));
   return estimated_report(problem, choice, settings, host);

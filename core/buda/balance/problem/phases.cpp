@@ -9,7 +9,6 @@
 #include <buda/graph/tags/training.hpp>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <vector>
 
@@ -28,6 +27,14 @@ std::optional<std::int32_t> tagged_segment(const Node& n) {
   return tag->second == graph::kPhaseOptimizer  ? kOptimizerSegment
          : tag->second == graph::kPhaseBackward ? kBackwardSegment
                                                 : kForwardSegment;
+}
+
+// Of what an op reads.
+std::int32_t latest_phase(const Problem& problem, const OpSpec& spec) {
+  std::int32_t out = kForwardSegment;
+  for (const Operand& operand : spec.operands)
+    if (operand.from.op.valid()) out = std::max(out, problem.op(operand.from.op).phase);
+  return out;
 }
 
 Diagnostic reads_too_much(const Node& n, const Node& source) {
@@ -68,6 +75,10 @@ Result<void> mark_phases(Graph& graph) {
 bool has_phases(const Graph& graph) { return graph::runs_in_phases(graph); }
 
 Result<void> set_phases(const Graph& graph, Problem& problem) {
+  for (OpSpec& spec : problem.ops) {
+    spec.phase = problem.trains ? spec.segment : tagged_segment(graph.node(spec.node)).value_or(latest_phase(problem, spec));
+    spec.once_per_step = problem.trains && spec.segment == kOptimizerSegment;
+  }
   if (!problem.trains) return success();
   Failure failure;
   if (problem.w != 1)
@@ -92,11 +103,10 @@ std::int32_t inputs_of_segment(const Problem& problem, std::int32_t segment) {
   return problem.trains && segment == kOptimizerSegment ? problem.w : problem.microbatch;
 }
 
-std::int32_t inputs_of_op(const Problem& problem, OpId op) { return inputs_of_segment(problem, problem.op(op).segment); }
+std::int32_t inputs_of_op(const Problem& problem, OpId op) { return problem.op(op).once_per_step ? problem.w : problem.microbatch; }
 
-std::string_view phase_name(const Problem& problem, std::int32_t segment) {
-  constexpr std::array<std::string_view, kPhases> kNames = {"fwd", "bwd", "opt"};
-  return problem.trains ? kNames[static_cast<std::size_t>(segment)] : kNames[0];
+bool is_training_step(const Problem& problem) {
+  return std::any_of(problem.ops.begin(), problem.ops.end(), [](const OpSpec& op) { return op.phase != kForwardSegment; });
 }
 
 bool is_of_step(const Problem& problem, const SourceSpec& source) {

@@ -81,12 +81,14 @@ struct OpSpec {
   bool feeds_loopback = false;     // an input of the next step is read from the queue that it writes
   // Of the whole model (tile_sizes.hpp): a worker may have to keep headers for tiles of each.
   std::size_t tile_sizes = 1;
-  std::int32_t segment = 0;  // of the device (segment_order.hpp); ascending in the schedule
-  bool begins_chip = false;  // the user wants its epoch to be the first of a chip
-  std::int32_t chip = -1;    // where it has to run; none as long as chips have not been shared out
-  bool copies = false;       // a value of another chip, for its own (chips/forwarded_values.hpp)
-  std::string node_name;     // by which options name the op
-  std::string label;         // for messages: all nodes of the model that it computes (graph/label.hpp)
+  std::int32_t segment = 0;    // of the device (segment_order.hpp); ascending in the schedule
+  std::int32_t phase = 0;      // of a training step (phases.hpp)
+  bool once_per_step = false;  // of a program of its own, which runs once for a step: its epoch takes one input, whatever the microbatch
+  bool begins_chip = false;    // the user wants its epoch to be the first of a chip
+  std::int32_t chip = -1;      // where it has to run; none as long as chips have not been shared out
+  bool copies = false;         // a value of another chip, for its own (chips/forwarded_values.hpp)
+  std::string node_name;       // by which options name the op
+  std::string label;           // for messages: all nodes of the model that it computes (graph/label.hpp)
 };
 
 enum class SourceKind : std::uint8_t { input, parameter, constant };

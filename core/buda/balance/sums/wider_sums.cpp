@@ -5,6 +5,7 @@
 #include <buda/balance/legalize/make_space.hpp>
 #include <buda/balance/policy/check_choice.hpp>
 #include <buda/balance/problem/l1_accumulation.hpp>
+#include <buda/balance/problem/phases.hpp>
 #include <buda/base/parallel.hpp>
 #include <buda/base/text.hpp>
 #include <buda/graph/graph.hpp>
@@ -102,7 +103,8 @@ class Widening {
     std::vector<Candidate> found(ops.size());
     parallel_for(threads, ops.size(), [&](std::size_t k) {
       const PlacedOp& now = choice_.ops[ops[k]];
-      const double most = epochs_[static_cast<std::size_t>(now.epoch)].most / std::max(problem.microbatch, 1);
+      const double most =
+          epochs_[static_cast<std::size_t>(now.epoch)].most / std::max(inputs_of_op(problem, OpId(static_cast<std::uint32_t>(ops[k]))), 1);
       found[k] = {ops[k], models_in_place(given_, ops[k], now.model, most), 0};
     });
     for (Candidate& candidate : found) {
