@@ -18,11 +18,16 @@ struct Ring {
   uint32_t stream;
 };
 
-enum : uint32_t { kInputs = 16, kBuffers = 9 };
+// Where a thread's end of a ring is.
+struct KeptEnd {
+  uint32_t slot, count;
+};
+
+enum : uint32_t { kInputs = 16, kBuffers = 9, kThreadsWithRings = 2 };
 
 struct Arguments {
-  uint32_t done[3];  // by thread: 1 when it has ended
-  uint32_t reserved;
+  uint32_t done[3];  // by thread: inputs that it has done
+  uint32_t runs;     // inputs that the kernel does, one after the other; 0: one
   Ring inputs[kInputs];
   Ring output;
   Ring between;    // partial sums of a matmul, as many as a matrix of the output has tiles
@@ -43,6 +48,9 @@ struct Arguments {
   uint32_t input_count;
   uint32_t round_tiles[kInputs];  // of each input, in a round
   Ring buffers[kBuffers];         // between steps; of the stream of the first, register 4 counts the steps that are packed
+  uint32_t begun;                 // inputs that all threads may begin
+  // Where the ends of the rings of inputs and output are from one input to the next: those of the unpack thread, and of the pack thread.
+  KeptEnd ends[kThreadsWithRings][kInputs + 1];
 };
 
 // What a thread prints (dprint.h): messages of two words and more, which are the address of the format, the count of numbers, and these.

@@ -45,11 +45,22 @@ inline void store_counter(uint32_t stream, uint32_t number, uint32_t value, uint
   push(STOREREG::word | STOREREG::register_(gpr) | STOREREG::address((0x40000 + 4096 * stream + 4 * number) >> 2));
 }
 
-// A ring as its reader or its writer goes through it.
+// A ring as its reader or its writer goes through it. From one input to the next it goes on where it was, but for rings between steps,
+// which begin anew. A thread has one end of a ring that moves.
 class RingEnd {
  public:
   explicit RingEnd(const volatile Ring& ring)
-      : address_(ring.address), tile_bytes_(ring.tile_bytes), tiles_(ring.tiles), stream_(ring.stream) {}
+      : address_(ring.address), tile_bytes_(ring.tile_bytes), tiles_(ring.tiles), stream_(ring.stream), number_(number_of(ring)) {
+    if (number_ > kInputs) return;
+    slot_ = kept(number_).slot;
+    count_ = kept(number_).count;
+  }
+  RingEnd(const RingEnd&) = delete;
+  ~RingEnd() {
+    if (number_ > kInputs) return;
+    kept(number_).slot = slot_;
+    kept(number_).count = count_;
+  }
 
   uint32_t address(uint32_t ahead) const {
     uint32_t slot = slot_ + ahead;
@@ -75,12 +86,18 @@ class RingEnd {
   void put(uint32_t tiles) { move(tiles, kArrived, kWaitPackers); }
 
  private:
+  static volatile KeptEnd& kept(uint32_t number) {
+    return const_cast<volatile Arguments&>(arguments()).ends[TT_THREAD == 0 ? 0 : 1][number];
+  }
+  // In Arguments: inputs, output, and those between steps.
+  static uint32_t number_of(const volatile Ring& ring) { return static_cast<uint32_t>(&ring - arguments().inputs); }
+
   void move(uint32_t tiles, uint32_t number, uint32_t units) {
     pass(tiles);
     store_counter(stream_, number, count_, units);
   }
 
-  uint32_t address_, tile_bytes_, tiles_, stream_;
+  uint32_t address_, tile_bytes_, tiles_, stream_, number_;
   uint32_t slot_ = 0, count_ = 0;
 };
 

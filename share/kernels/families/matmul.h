@@ -112,7 +112,12 @@ struct MatmulKernel {
     configure_unpacker<kSrcB>(K::left);
     const volatile Arguments& a = arguments();
     const uint32_t inner = a.inner, cols = a.cols, left_tiles = a.block_rows * a.rows * inner, right_tiles = a.block_cols * inner * cols;
-    RingEnd left(a.inputs[0]), right(a.inputs[1]), between(a.between), bias(a.inputs[2]), scales(a.inputs[K::begins_with_bias ? 3 : 2]),
+    // One end of each ring: what is not there is the last, which no matmul has.
+    constexpr bool scales_alone = K::round == Round::scale && !K::begins_with_bias;
+    RingEnd left(a.inputs[0]), right(a.inputs[1]), between(a.between), bias(a.inputs[scales_alone ? kInputs - 1 : 2]),
+        scales(a.inputs[K::begins_with_bias ? 3
+                        : scales_alone      ? 2
+                                            : kInputs - 1]),
         out(a.output);
     for (uint32_t matrix = a.matrices; matrix > 0; --matrix) {
       for (uint32_t block = 0; block < a.blocks; ++block) {
