@@ -11,7 +11,7 @@ import re
 import sys
 
 # A module includes only itself and modules that stand before it.
-MODULES = "base diag screen io schema cache serve perf tensor graph ops autograd frontend device passes host_plan netlist isa numerics sfpu arith tiling cost pipes overlay sim balance kernels image runtime functional timed telemetry liveness plugin compiler cli".split()
+MODULES = "base diag screen io schema cache serve perf tensor graph ops autograd frontend device passes host_plan netlist isa numerics sfpu arith tiling cost pipes overlay sim movers balance kernels image runtime functional timed chip telemetry liveness plugin compiler cli".split()
 # So do the rooms of a module that has an order. What stands next to them, in the module's own folder, is as high as what it includes: the
 # public headers of a module that has been divided keep their names.
 ROOMS = {

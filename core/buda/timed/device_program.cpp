@@ -2,6 +2,8 @@
 // Programs: epochs one after the other, and the host beside them.
 #include <buda/timed/timed_device.hpp>
 
+#include <buda/timed/queue_errors.hpp>
+
 #include <buda/base/text.hpp>
 
 #include <algorithm>
@@ -214,10 +216,7 @@ std::vector<Wait> TimedDevice::waits() const {
     w.what = !host_can ? Wait::For::device : wait.for_room ? Wait::For::pop : Wait::For::push;
     w.queue = queue.name;
     w.entries = wait.entries;
-    w.reason = input_error("SM017", {netlist_.file},
-                           cat("epoch ", running_->beginning.epoch, " waits for ",
-                               wait.for_room ? "space in queue '" : "an entry in queue '", queue.name, '\''));
-    w.reason.node = queue.name;
+    w.reason = waits_for(netlist_, queue, running_->beginning.epoch, wait.for_room);
     out.push_back(std::move(w));
   }
   return out;

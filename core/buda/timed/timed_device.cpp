@@ -4,23 +4,16 @@
 
 #include <buda/timed/advice.hpp>
 #include <buda/timed/op_facts.hpp>
+#include <buda/timed/queue_errors.hpp>
 
 #include <buda/base/text.hpp>
 #include <buda/runtime/ports.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace buda::timed {
-namespace {
-
-constexpr const char* kNotPushed = "its slots are written, not pushed";
-constexpr const char* kNotPopped = "its slots are read, not popped";
-constexpr const char* kNothingWaits = "it has slots, and nothing waits in it";
-
-}  // namespace
 
 TimedDevice::TimedDevice(const runtime::Program& program, const device::DeviceDescriptor& device, const DeviceOptions& options, Host& host)
     : netlist_(program.netlist),
@@ -63,10 +56,8 @@ perf::SimTime TimedDevice::now() const { return {std::max(clocks_.latest(), now_
 Result<void> TimedDevice::push(const std::string& name, const Tensor& entries) {
   BUDA_ASSIGN(std::size_t q, queues_->find_queue(name, kNotPushed));
   QueuePointers& queue = (*queues_)[q];
-  const std::int64_t count = entries.shape()[0], room = queue.room() - link_.pushing(q);
-  if (count > room)
-    return input_error("SM013", {netlist_.file},
-                       cat("queue '", name, "' has space for ", room, " of its ", queue.entries(), " entries, ", count, " are pushed"));
+  const std::int64_t count = entries.shape()[0];
+  BUDA_TRY(check_room(netlist_, queue, queue.room() - link_.pushing(q), count));
   index_tiles_.keep(name, queue.occupancy() + link_.pushing(q), entries);
   if (values_) BUDA_TRY(values_->push(q, queue.write_pointer(), entries));
   if (link_.takes_time()) {
@@ -83,10 +74,7 @@ Result<void> TimedDevice::push(const std::string& name, const Tensor& entries) {
 Result<void> TimedDevice::write(const std::string& name, std::int64_t slot, const Tensor& entries) {
   BUDA_ASSIGN(std::size_t q, queues_->find(name));
   const QueuePointers& queue = (*queues_)[q];
-  const std::int64_t there = queue.is_ram() ? queue.entries() : queue.occupancy();
-  if (slot < 0 || slot > there || entries.shape()[0] > there - slot)
-    return input_error("SM013", {netlist_.file},
-                       cat("'", name, "' has ", there, " slots; ", entries.shape()[0], " from slot ", slot, " on do not fit"));
+  BUDA_TRY(check_slots(netlist_, queue, slot, entries.shape()[0]));
   index_tiles_.keep(name, slot, entries);
   if (values_) return values_->write(q, queue.is_ram() ? slot : queue.read_pointer() + slot, entries);
   return success();
@@ -127,10 +115,7 @@ std::optional<std::int64_t> TimedDevice::room(const std::string& name) {
 Result<Tensor> TimedDevice::read(const std::string& name, std::int64_t slot, std::int64_t entries) {
   BUDA_ASSIGN(std::size_t q, queues_->find(name));
   const QueuePointers& queue = (*queues_)[q];
-  const std::int64_t there = queue.is_ram() ? queue.entries() : entries_for_host(q);
-  if (slot < 0 || entries < 0 || slot > there || entries > there - slot)
-    return input_error("SM014", {netlist_.file},
-                       cat("'", name, "' holds ", there, " entries; ", entries, " from ", slot, " on are asked for"));
+  BUDA_TRY(check_there(netlist_, queue, queue.is_ram() ? queue.entries() : entries_for_host(q), slot, entries));
   if (values_) return values_->read(q, queue.is_ram() ? slot : queue.read_pointer() + slot, entries);
   if (!warned_) host_.report(warning("SM015", {netlist_.file}, "target grid moves tags of tiles, not values: all outputs are zeros"));
   warned_ = true;
@@ -139,13 +124,7 @@ Result<Tensor> TimedDevice::read(const std::string& name, std::int64_t slot, std
 }
 
 Result<void> TimedDevice::start(const std::string& program, const runtime::Parameters& parameters) {
-  netlist::ProgramParameters values;
-  for (const auto& [name, value] : parameters) {
-    if (value < std::numeric_limits<std::int32_t>::min() || value > std::numeric_limits<std::int32_t>::max())
-      return input_error("SM016", {netlist_.file},
-                         cat("parameter '", name, "' of program '", program, "' is ", value, ", which does not fit in 32 bits"));
-    values[name] = static_cast<std::int32_t>(value);
-  }
+  BUDA_ASSIGN(const auto values, program_parameters(netlist_, program, parameters));
   give_up();
   BUDA_TRY(vm_->start(program, values));
   program_ = program;

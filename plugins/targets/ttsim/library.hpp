@@ -14,8 +14,9 @@ namespace buda::ttsim {
 
 class Library {
  public:
-  // Loads and initialises it, which a process can do once. A sentence without a full stop where that fails.
-  static std::variant<Library, std::string> load(const std::string& path);
+  // Loads and initialises it, which a process can do once. A sentence without a full stop where that fails. `with_memory`: of the host, for
+  // chips to reach.
+  static std::variant<Library, std::string> load(const std::string& path, bool with_memory = false);
 
   // Node (x, y) of the network, of which addresses below 16 MiB and the last 16 MiB are reached.
   void look_at(std::uint32_t x, std::uint32_t y);
@@ -23,14 +24,25 @@ class Library {
   void write(std::uint32_t address, const void* from, std::uint32_t bytes);
   void clock(std::uint32_t cycles) { clock_(cycles); }
 
+  // Any address of any node, through a window of their own.
+  void read_node(std::uint32_t x, std::uint32_t y, std::uint64_t address, char* to, std::size_t bytes);
+  void write_node(std::uint32_t x, std::uint32_t y, std::uint64_t address, const char* from, std::size_t bytes);
+  // Memory of the host, which the chip reaches over PCIe; addresses are taken modulo its size.
+  static char* host_memory(std::uint64_t address);
+
  private:
   std::uint64_t window(std::uint32_t address) const;
+  bool share_memory();
+  std::uint64_t node_window(std::uint32_t x, std::uint32_t y, std::uint64_t address);
 
   void (*init_)() = nullptr;
   void (*clock_)(std::uint32_t) = nullptr;
   std::uint32_t (*config_)(std::uint32_t, std::uint32_t) = nullptr;
   void (*read_)(std::uint64_t, void*, std::uint32_t) = nullptr;
   void (*write_)(std::uint64_t, const void*, std::uint32_t) = nullptr;
+  using ReadMemory = void (*)(std::uint64_t, void*, std::uint32_t);
+  using WriteMemory = void (*)(std::uint64_t, const void*, std::uint32_t);
+  void (*share_)(ReadMemory, WriteMemory) = nullptr;
   std::uint64_t bar_ = 0;
 };
 

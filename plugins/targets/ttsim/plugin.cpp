@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Target `ttsim`: runs the kernels of a netlist on the cores of Tenstorrent's simulator, which the user has to have.
+#include "chip_bus.hpp"
 #include "run_op.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/chip/device.hpp>
 #include <buda/functional/device.hpp>
 #include <buda/io/host.hpp>
 #include <buda/kernels/compile/target_kernels.hpp>
@@ -21,6 +23,7 @@ using namespace buda;
 
 struct Options {
   std::string library, dest;
+  bool chip = false;
   kernels::KernelSource source;
 };
 
@@ -44,12 +47,19 @@ class DestFile {
 class TtsimTarget final : public runtime::Target {
  public:
   explicit TtsimTarget(Options options) : options_(std::move(options)) {}
-  runtime::Needs needs() const override { return {.kernels = true}; }
+  runtime::Needs needs() const override { return {.streams = options_.chip, .kernels = true}; }
 
   Result<std::unique_ptr<runtime::Device>> open(const runtime::Program& program, const device::DeviceDescriptor& descriptor,
                                                 Host& host) override {
+    if (options_.chip) BUDA_TRY(chip::check_program(program));
     if (options_.library.empty() || !host.fs().exists(options_.library)) return no_library();
     BUDA_ASSIGN(auto set, kernels::kernels_for(program.netlist, program.kernels, options_.source, host));
+    if (options_.chip) {
+      chip::DeviceOptions options;
+      options.build = options_.source.build;
+      BUDA_ASSIGN(auto bus, ttsim::open_chip(options_.library, descriptor.pcie));
+      return chip::make_device(program, descriptor, std::move(set), std::move(bus), options, host);
+    }
     functional::DeviceOptions options;
     options.mode = arith::Mode::bits;
     std::function<void(std::string)> dest;
@@ -85,7 +95,11 @@ std::vector<schema::OptionSpec> options() {
   dest.type = schema::OptionType::text;
   dest.summary = "write what the destination register of each core holds in the end to a file";
   dest.value_name = "FILE";
-  std::vector<schema::OptionSpec> all = {library, dest};
+  schema::OptionSpec chip;
+  chip.name = "chip";
+  chip.type = schema::OptionType::flag;
+  chip.summary = "run whole epochs on all cores of one chip, tiles moved by programs of its own, instead of op by op";
+  std::vector<schema::OptionSpec> all = {library, dest, chip};
   for (schema::OptionSpec& option : kernels::source_options()) all.push_back(std::move(option));
   return all;
 }
@@ -97,7 +111,7 @@ BUDA_PLUGIN(.name = "ttsim", .version = "1.0", .description = "runs kernels on T
                         .summary = "kernels on cores of Tenstorrent's simulator, which is not part of OpenBuda",
                         .options = options(),
                         .make = [](const schema::OptionValues& values, Host&) -> Result<std::unique_ptr<runtime::Target>> {
-                          return std::unique_ptr<runtime::Target>(
-                              new TtsimTarget({values.text("library"), values.text("dest"), kernels::source_of(values)}));
+                          return std::unique_ptr<runtime::Target>(new TtsimTarget(
+                              {values.text("library"), values.text("dest"), values.flag("chip"), kernels::source_of(values)}));
                         }});
 }

@@ -276,6 +276,10 @@ std::variant<OpLayout, std::string> layout_of(const arith::OpCall& call, std::ui
     if (auto* wrong = std::get_if<std::string>(&table)) return std::move(*wrong);
     steps = std::move(std::get<StepTable>(table));
   }
+  for (std::size_t i = 0; i < out.inputs.size() && !rows; ++i) {
+    out.inputs[i].at_once = least_tiles(op, i, out.inputs[i], steps ? &*steps : nullptr);
+    if (sparse && i == 1) out.inputs[i].at_once = needs.window_tiles;
+  }
   // With two parts of each ring, or, where they do not fit, one; of activations of a sparse matmul then those that it keeps.
   std::int64_t wanted = 0;
   for (const bool in_window : {false, true})

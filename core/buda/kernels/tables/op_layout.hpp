@@ -20,7 +20,8 @@ struct OperandLayout {
   netlist::OperandBlocks blocks;
   GridShape grid{1, 1};  // of the destinations of different tiles
   netlist::UblockOrder order = netlist::UblockOrder::r;
-  std::int64_t tiles = 0;  // of one core
+  std::int64_t tiles = 0;    // of one core
+  std::int64_t at_once = 1;  // of an input: that have to be in L1 at the same time
   tt::Ring ring = {};
 
   // Number `number` of those that the core takes or makes.

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layouts of kernels on the buffers of stream programs.
+#include <buda/chip/op_programs.hpp>
+
+#include <buda/base/text.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <variant>
+
+namespace buda::chip {
+namespace {
+
+using netlist::Op;
+
+Diagnostic refused(const netlist::Netlist& netlist, const Op& op, const std::string& why) {
+  Diagnostic d = input_error("CP001", op.places.self.line == 0 ? SourceLoc{netlist.file} : netlist.loc(op.places.self),
+                             cat("op '", op.name, "': ", why));
+  d.node = op.name;
+  return d;
+}
+
+std::uint32_t rounded(std::uint32_t bytes) { return (bytes + 31) / 32 * 32; }
+
+template <class T>
+std::string bytes_of(const T* values, std::size_t count) {
+  return std::string(reinterpret_cast<const char*>(values), count * sizeof(T));
+}
+
+}  // namespace
+
+Result<OpPrograms> op_programs(const netlist::Netlist& netlist, const arith::OpPlan& plan, const std::vector<arith::ValuePtr>& inputs,
+                               const kernels::KernelSet& kernels, const device::L1Map& l1) {
+  const Op& op = *plan.op;
+  const auto found = kernels.kernel_of_op.find(op.name);
+  if (found == kernels.kernel_of_op.end()) return refused(netlist, op, "it has no kernel");
+  const arith::OpCall call{*plan.work, inputs, arith::Mode::bits, 1, nullptr, plan.fused};
+  auto layout = kernels::layout_of(call, static_cast<std::uint32_t>(l1.operands_begin), static_cast<std::uint32_t>(l1.operands_end()));
+  if (const auto* why = std::get_if<std::string>(&layout)) return refused(netlist, op, *why);
+  OpPrograms out{std::move(std::get<kernels::OpLayout>(layout)), {}, {}};
+  const kernels::CompiledKernel& kernel = kernels.kernels[found->second];
+  for (std::size_t t = 0; t < out.entries.size(); ++t) {
+    BUDA_ASSIGN(const auto program, kernels::parse_executable(kernel.executables[t].view(), kernel.id));
+    for (const kernels::Segment& s : program.segments) {
+      std::string bytes(s.bytes);
+      bytes.resize(s.memory_bytes);
+      out.programs.emplace_back(s.address, std::move(bytes));
+    }
+    out.entries[t] = program.entry;
+  }
+  return out;
+}
+
+Result<Parts> arguments_of(const Op& op, const OpPrograms& programs, const overlay::Core& core, const movers::CoreTables& tables,
+                           std::int64_t inputs, const device::L1Map& l1) {
+  tt::Arguments a = programs.layout.arguments;
+  std::uint64_t end = l1.operands_end();
+  std::size_t placed_rings = 0;
+  for (const movers::Ring& ring : tables.rings) {
+    end = std::min(end, ring.address);
+    const overlay::Stream& stream = *core.find(ring.stream);
+    if (ring.kernel == movers::Ring::Kernel::none) continue;
+    tt::Ring& to = ring.kernel == movers::Ring::Kernel::makes ? a.output : a.inputs[static_cast<std::size_t>(stream.operand) % tt::kInputs];
+    const tt::Ring placed{static_cast<std::uint32_t>(ring.address), static_cast<std::uint32_t>(ring.message_bytes),
+                          static_cast<std::uint32_t>(ring.slots), static_cast<std::uint32_t>(ring.stream)};
+    if (to.tile_bytes != placed.tile_bytes) {
+      Diagnostic d = input_error(
+          "CP001", {},
+          cat("op '", op.name, "': its kernel has messages of ", to.tile_bytes, " bytes where the stream program has ", placed.tile_bytes));
+      d.node = op.name;
+      return d;
+    }
+    to = placed;
+    ++placed_rings;
+  }
+  // Others would have no place.
+  if (placed_rings != programs.layout.inputs.size() + 1) {
+    Diagnostic d = input_error("CP001", {},
+                               cat("op '", op.name, "': the stream program has no buffer for ",
+                                   programs.layout.inputs.size() + 1 - placed_rings, " of its inputs and its output, as of a drainer"));
+    d.node = op.name;
+    return d;
+  }
+  Parts out;
+  std::uint32_t next = static_cast<std::uint32_t>(l1.operands_begin);
+  const auto place = [&](std::uint32_t bytes) {
+    const std::uint32_t at = next;
+    next += rounded(bytes);
+    return at;
+  };
+  const auto place_ring = [&](tt::Ring& ring) {
+    if (ring.tiles > 0) ring.address = place(ring.tiles * ring.tile_bytes);
+  };
+  place_ring(a.between);
+  for (tt::Ring& ring : a.buffers) place_ring(ring);
+  if (programs.layout.table_words > 0) {
+    a.table = place(programs.layout.table_words * 4);
+    if (!programs.layout.table.empty()) out.emplace_back(a.table, bytes_of(programs.layout.table.data(), programs.layout.table.size()));
+  }
+  if (next > end)
+    return does_not_fit("CP002", op.name, "l1", next - l1.operands_begin, end - l1.operands_begin,
+                        cat("op '", op.name, "': its kernel needs ", next - l1.operands_begin,
+                            " bytes of L1 in addition to the buffers of its core, and ", end - l1.operands_begin, " are free"),
+                        "leave out target.ttsim.chip: op by op, the op has the L1 to itself");
+  a.runs = static_cast<std::uint32_t>(inputs);
+  out.emplace_back(tt::kArgumentsAddress, bytes_of(&a, 1));
+  return out;
+}
+
+}  // namespace buda::chip
