@@ -147,24 +147,41 @@ class Loads {
   }
 
  private:
+  struct Busiest {
+    double link = 0, port = 0, memory = 0;
+  };
+
+  // Of what moves, with its part of what moves besides.
+  Busiest busiest(const Ways& ways, const Ways* besides, double part) const {
+    const std::size_t links = pipes::link_and_port_count(device_.noc) / 2;
+    const auto with_besides = [&](const auto& other, const auto& key, double bytes) {
+      const auto found = other.find(key);
+      return found == other.end() ? bytes : bytes + part * found->second;
+    };
+    Busiest out;
+    for (const auto& [number, bytes] : ways.links) {
+      double& most = number < links ? out.link : out.port;
+      most = std::max(most, besides == nullptr ? part * bytes : with_besides(besides->links, number, bytes));
+    }
+    for (const auto& [half, bytes] : ways.memory)
+      out.memory = std::max(out.memory, besides == nullptr ? part * bytes : with_besides(besides->memory, half, bytes));
+    return out;
+  }
+
   // The busiest of each turn, added up. `beside`: what passes all the time, of which each turn has its part.
   WayBytes in_turn(const Turns& turns, const Ways& beside) const {
-    const std::size_t links = pipes::link_and_port_count(device_.noc) / 2;
-    double link = 0, port = 0, memory = 0;
-    for (Ways now : turns) {
-      now.add(beside, 1.0 / kTurns);
-      double most_of_links = 0, most_of_ports = 0, most_of_memory = 0;
-      for (const auto& [number, bytes] : now.links) {
-        double& most = number < links ? most_of_links : most_of_ports;
-        most = std::max(most, bytes);
-      }
-      for (const auto& [half, bytes] : now.memory) most_of_memory = std::max(most_of_memory, bytes);
-      link += most_of_links;
-      port += most_of_ports;
-      memory += most_of_memory;
+    constexpr double kPart = 1.0 / kTurns;
+    // Nothing of a turn is below 0, so on ways that it has, too, this is not more than what passes there.
+    const Busiest always = busiest(beside, nullptr, kPart);
+    Busiest sum;
+    for (const Ways& turn : turns) {
+      const Busiest now = busiest(turn, &beside, kPart);
+      sum.link += std::max(now.link, always.link);
+      sum.port += std::max(now.port, always.port);
+      sum.memory += std::max(now.memory, always.memory);
     }
     const auto whole = [](double bytes) { return static_cast<std::uint64_t>(std::llround(bytes)); };
-    return {whole(link), whole(port), whole(memory)};
+    return {whole(sum.link), whole(sum.port), whole(sum.memory)};
   }
 
   // On the ways of one input, what other inputs and results move while the epoch runs.
