@@ -56,15 +56,16 @@ void write_training_step(GraphMaker* graph, const std::string& model, const std:
 
 }  // namespace
 
-std::unique_ptr<PyTraining> PyTraining::open(const std::string& image, const std::string& target) {
+std::unique_ptr<PyTraining> PyTraining::open(const std::string& image, const std::string& target, const py::kwargs& options) {
   plugins();
+  const schema::OptionValues given = plugin_options(options);
   auto made = std::make_shared<Opened>();
   auto out = std::make_unique<PyTraining>();
-  out->opened_ = without_lock(made->on.environment, [made, image, target]() -> Result<std::shared_ptr<Opened>> {
+  out->opened_ = without_lock(made->on.environment, [made, image, target, given]() -> Result<std::shared_ptr<Opened>> {
     Host& host = made->on.environment->host();
     BUDA_ASSIGN(auto models, runtime::load_models(host, image));
     end_if_lost();
-    BUDA_TRY(made->on.make(target, "", {}, models));
+    BUDA_TRY(made->on.make(target, "", given, models));
     BUDA_ASSIGN(made->session, runtime::MergedSession::open(std::move(models), *made->on.target, made->on.device, host));
     BUDA_ASSIGN(runtime::Session * session, made->session->session(made->session->models().front()));
     BUDA_ASSIGN(made->training, runtime::TrainingSession::make(*session));
@@ -144,7 +145,7 @@ py::list PyTraining::outputs() const {
 void declare_training(py::module_& module) {
   module.def("write_training_step", &write_training_step, "Writes the graph of a training step, which compile_to_image compiles.");
   py::class_<PyTraining> training(module, "TrainingSession", "The image of a training step on a device, whose phases run one by one.");
-  training.def_static("open", &PyTraining::open, py::arg("image"), py::arg("target") = "golden", "The image of a file, on a target.")
+  training.def_static("open", &PyTraining::open, py::arg("image"), py::arg("target") = "golden", "The image of a file, on a target with its options.")
       .def("forward", &PyTraining::forward, py::arg("inputs"),
            "One batch, by name; gives the outputs, and the loss where the model has one.")
       .def("backward", &PyTraining::backward, py::arg("gradients"), py::arg("begins"),

@@ -19,7 +19,7 @@ namespace buda::python {
 // The image of a training step on a device.
 class PyTraining {
  public:
-  static std::unique_ptr<PyTraining> open(const std::string& image, const std::string& target);
+  static std::unique_ptr<PyTraining> open(const std::string& image, const std::string& target, const pybind11::kwargs& options);
 
   // (outputs, mean of the losses or None).
   pybind11::tuple forward(const pybind11::dict& inputs);

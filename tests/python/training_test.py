@@ -62,6 +62,44 @@ class Training(Programs):
             for name, value in weights.items():
                 self.close(checkpoint[name], value, 0.02)
 
+    def test_modules_of_one_device_and_targets(self):
+        """Modules of one device learn as one module of them all, to the bit; target grid computes what golden does."""
+        def trained(devtype, modules, name_of):
+            pybuda.shutdown()
+            device = pybuda.TTDevice("tt0", devtype=devtype, optimizer=pybuda.optimizers.SGD(learning_rate=0.1))
+            device.place_module(modules)
+            device.place_loss_module(pybuda.PyTorchModule("mse", torch.nn.MSELoss()))
+            losses, x, y = queue.Queue(), torch.linspace(0, 1, 512).reshape(16, 32), torch.linspace(1, 0, 256).reshape(16, 16)
+            pybuda.initialize_pipeline(training=True, sample_inputs=(x,), sample_targets=(y,), output_queue=losses)
+            for _ in range(2):
+                device.push_to_inputs(x)
+                device.push_to_target_inputs(y)
+                pybuda.run_forward()
+                pybuda.run_backward(zero_grad=True)
+                pybuda.run_optimizer()
+            return [losses.get_nowait() for _ in range(2)], {name_of(name): plain(value).tobytes() for name, value in device.get_parameter_checkpoint().items()}
+
+        class Half(torch.nn.Module):
+            def __init__(self, name, layer):
+                super().__init__()
+                self.name = name
+                setattr(self, name, layer)
+
+            def forward(self, x):
+                return torch.tanh(getattr(self, self.name)(x))
+
+        halves = [Half("first", torch.nn.Linear(32, 24)), Half("second", torch.nn.Linear(24, 16))]
+        whole = trained(pybuda.BackendType.Golden, pybuda.PyTorchModule("whole", torch.nn.Sequential(*halves)), lambda name: name.split(".", 1)[1])
+        parts = trained(pybuda.BackendType.Model, [pybuda.PyTorchModule(half.name, half) for half in halves], lambda name: name)
+        self.assertLess(whole[0][1], whole[0][0])
+        self.assertEqual(parts, whole)
+
+    def test_parameters_of_one_name_are_refused(self):
+        device = pybuda.TTDevice("tt0", module=[pybuda.PyTorchModule(name, torch.nn.Linear(8, 8)) for name in ("one", "two")])
+        device.place_loss_module(pybuda.PyTorchModule("mse", torch.nn.MSELoss()))
+        with self.assertRaisesRegex(ValueError, "modules 'one' and 'two' both have a parameter 'weight'"):
+            pybuda.initialize_pipeline(training=True, sample_inputs=(torch.rand(4, 8),), sample_targets=(torch.rand(4, 8),))
+
     def test_microbatches_wait_for_backward(self):
         module = One("module")
         weights, net = module.in_torch()

@@ -14,14 +14,14 @@ from .module import PyBudaModule
 from .tensor import plain
 
 
-def _prediction_shapes(module, inputs):
-    """The shapes of the module's outputs for these inputs."""
+def predictions(module, inputs):
+    """What the module gives on the host for these inputs."""
     if isinstance(module, PyBudaModule):
-        return [array.shape for array in module.evaluate(*inputs).values()]
+        return list(module.evaluate(*inputs).values())
     import torch
     from .cpu_device import tensors_of
     with torch.no_grad():
-        return [tuple(t.shape) for t in tensors_of(module.module(*(torch.as_tensor(x) for x in inputs)))]
+        return [t.numpy() for t in tensors_of(module.module(*(torch.as_tensor(x) for x in inputs)))]
 
 
 def names_of_inputs(module, inputs):
@@ -84,9 +84,10 @@ class TrainingStep:
 
     def _loss_of(self, loss_module, arrays, targets):
         """A graph, a text, or a loss of the host; of the three one, or none."""
+        self.prediction_shape = None
         if loss_module is None:
             return None, "", None
-        shapes = _prediction_shapes(self.module, arrays)
+        shapes = [array.shape for array in predictions(self.module, arrays)]
         self.prediction_shape = shapes[0]
         spec = spec_of(loss_module, len(shapes[0])) if len(shapes) == 1 else ""
         if spec:
@@ -99,8 +100,8 @@ class TrainingStep:
             raise TypeError(f"a loss is a PyTorchModule or a PyBudaModule, not a {type(loss_module).__name__}")
         return None, "", HostLoss(loss_module)
 
-    def open(self, target):
-        self.session = _native.TrainingSession.open(self.image, target)
+    def open(self, target, options):
+        self.session = _native.TrainingSession.open(self.image, target, **options)
 
     def close(self):
         if self.session is not None:

@@ -15,18 +15,20 @@ from .image import TTDeviceImage
 from .module import PyBudaModule
 from .pipeline import current
 from .tensor import Results, Tensor, plain
-from .training_step import TrainingStep, names_of_inputs
+from .training_step import TrainingStep, names_of_inputs, predictions
 
 _BOARDS = {BackendDevice.Grayskull: "e150", BackendDevice.Wormhole: "n150", BackendDevice.Wormhole_B0: "n150", BackendDevice.Blackhole: "blackhole"}
 # What runs a device's programs in place of what the kind means: all of it is simulated.
 _TARGETS = {BackendType.Golden: "golden", BackendType.Silicon: "golden", BackendType.Model: "grid", BackendType.Versim: "tensix"}
+# Target grid computes results if asked to; without it counts tiles.
+_TARGET_OPTIONS = {"grid": {"values": "exact"}}
 
 
 class _Compiled:
     """A module's image, and the session that runs it."""
 
     def __init__(self, image, target, intermediates=(), names=()):
-        self.image, self.session, self.names = image, image.open(target), list(names)
+        self.image, self.session, self.names = image, image.open(target, **_TARGET_OPTIONS.get(target, {})), list(names)
         self.outputs = [name for name, _, _ in self.session.outputs()]
         self.intermediates = [name for name in intermediates if name in self.outputs]
 
@@ -51,7 +53,7 @@ class TTDevice(Device):
         self.num_chips, self.chip_ids, self.arch = num_chips, chip_ids, arch or BackendDevice.Wormhole_B0
         self.devtype, self.device_mode = devtype or BackendType.Golden, device_mode or DeviceMode.CompileAndRun
         self.optimizer, self.scheduler, self.fp32_fallback = optimizer, scheduler, fp32_fallback
-        self._image, self._compiled, self._shapes, self._subgraph, self._step = None, [], None, 0, None
+        self._image, self._compiled, self._shapes, self._subgraph, self._steps = None, [], None, 0, []
         if module is not None:
             self.place_module(module)
 
@@ -91,9 +93,9 @@ class TTDevice(Device):
     def _changed(self):
         for compiled in self._compiled:
             compiled.session.close()
-        if self._step is not None:
-            self._step.close()
-        self._compiled, self._shapes, self._step = [], None, None
+        for step in self._steps:
+            step.close()
+        self._compiled, self._shapes, self._steps = [], None, []
 
     def _options(self, module):
         """What a module is compiled with, in addition to its inputs."""
@@ -223,35 +225,54 @@ class TTDevice(Device):
     # ---- training
 
     def _open_training(self, inputs, targets):
-        """Compiles the step for these inputs and targets."""
+        """Compiles the step of each module, for these inputs and targets; the last one has the loss."""
         self._changed()
         self._need_modules()
-        if len(self.modules) > 1:
-            raise NotImplementedError(f"device '{self.name}' has {len(self.modules)} modules; a device trains one: make a device of each")
+        self._need_own_names()
         inputs = self._in_order(inputs)
-        options = self._options(self.modules[0])
+        steps = []
         with tempfile.TemporaryDirectory(prefix="openbuda-") as folder:
-            step = TrainingStep(self.modules[0], self.loss_module, self.optimizer, inputs, targets, self._image_path(folder, 0), {"device": self.board(), **options}, self.microbatch_count)
-            step.open(self._target())
-        self._step = step
+            for number, module in enumerate(self.modules):
+                is_last = number + 1 == len(self.modules)
+                step = TrainingStep(module, self.loss_module if is_last else None, self.optimizer, inputs, targets if is_last else (), self._image_path(folder, number),
+                                    {"device": self.board(), **self._options(module)}, self.microbatch_count)
+                target = self._target()
+                step.open(target, _TARGET_OPTIONS.get(target, {}))
+                steps.append(step)
+                if not is_last:
+                    inputs = predictions(module, [plain(x) for x in (inputs.values() if isinstance(inputs, dict) else inputs)])
+        self._steps = steps
+
+    def _need_own_names(self):
+        """Parameters are known by their names alone."""
+        owners = {}
+        for module in self.modules:
+            for name in (p.name for p in module.get_parameters()) if hasattr(module, "get_parameters") else ():
+                if name in owners:
+                    raise ValueError(f"device '{self.name}': modules '{owners[name]}' and '{module.get_name()}' both have a parameter '{name}'; parameters of a device are known by their names")
+                owners[name] = module.get_name()
 
     def _start_training(self, inputs, targets):
         self._open_training(inputs, targets)
-        return results_of(numpy.zeros(shape, numpy.float32) for shape in self._step.output_shapes())
+        return results_of(numpy.zeros(shape, numpy.float32) for shape in self._steps[-1].output_shapes())
 
     def _train_forward(self, inputs, targets):
-        if self._step is None:
+        if not self._steps:
             self._open_training(inputs, targets)
-        results, loss = self._step.forward(self._in_order(inputs), targets)
+        results = self._in_order(inputs)
+        for step in self._steps:
+            results, loss = step.forward(results, targets if step is self._steps[-1] else ())
         return loss if self.loss_module is not None else results_of(results)
 
     def _train_backward(self, gradients, begins):
-        return self._step.backward(gradients, begins)
+        for step in reversed(self._steps):
+            gradients = step.backward(gradients, begins)
+        return gradients
 
     def optimize(self):
         """A step of its optimizer, if it has one."""
-        if self._step is not None:
-            self._step.optimize()
+        for step in self._steps:
+            step.optimize()
 
     def step_schedule(self):
         """The next learning rate."""
@@ -260,30 +281,31 @@ class TTDevice(Device):
 
     def get_parameter_checkpoint(self):
         values = super().get_parameter_checkpoint()
-        if self._step is not None:
-            values.update({name: Tensor(value) for name, value in self._step.parameters().items()})
+        for step in self._steps:
+            values.update({name: Tensor(value) for name, value in step.parameters().items()})
         return values
 
     def update_parameters(self, parameters):
-        if self._step is None:
+        if not self._steps:
             super().update_parameters(parameters)
             return
         known = self.get_parameter_checkpoint()
         for name in parameters:
             if name not in known:
                 raise KeyError(f"device '{self.name}' has no parameter '{name}'; it has {', '.join(known)}")
-        self._step.set_parameters(parameters)
+        for step in self._steps:
+            step.set_parameters(parameters)
 
     def get_parameter_gradients(self):
-        if self._step is None:
+        if not self._steps:
             return super().get_parameter_gradients()
-        return {name: Tensor(value) for name, value in self._step.gradients().items()}
+        return {name: Tensor(value) for step in self._steps for name, value in step.gradients().items()}
 
     def get_optimizer_params(self, is_buda):
         """By parameter what its optimizer takes and keeps; None without an optimizer."""
         if self.optimizer is None:
             return None
-        states = self._step.states() if self._step is not None else {name: {} for name in self.get_parameter_checkpoint()}
+        states = {name: kept for step in self._steps for name, kept in step.states().items()} or {name: {} for name in self.get_parameter_checkpoint()}
         return {name: {**self.optimizer.get_optimizer_params(name, is_buda), **{state: Tensor(value) for state, value in kept.items()}} for name, kept in states.items()}
 
     def get_scheduler_params(self, is_buda):
