@@ -41,7 +41,7 @@ help:
 	@echo "make sizes    softmax and products over 1 to 160 tiles, prime numbers next to others; SIZES=1:160"
 	@echo "make plans    plans of random graphs that no later check may refuse; DRAWN=0:10000   first seed and count"
 	@echo "make bounds   random plans on target grid against the lower bound for any plan; PLANS=50   so many"
-	@echo "make train    transformers, random architectures and training modes learn as in PyTorch; ARCHITECTURES=10   so many"
+	@echo "make train    transformers, random architectures and training modes learn as in PyTorch, and recomputation changes no bit; ARCHITECTURES=10   so many"
 	@echo "make deb      Debian packages, in build/deb          make deb-test  install them in a bare system and use them"
 	@echo "make fuzz     libFuzzer on every reader, with sanitizers; SECONDS_EACH=60, or RUNS=1000000"
 
@@ -119,6 +119,7 @@ train: toolchain
 	/usr/bin/python3 tests/flow/train_transformers.py $(BUILD) --steps 50 --golden 200
 	/usr/bin/python3 tests/flow/train_random.py $(BUILD) --count $(ARCHITECTURES)
 	/usr/bin/python3 tests/flow/train_modes.py $(BUILD) . --long
+	/usr/bin/python3 tests/flow/train_recompute.py $(BUILD) . --long
 
 # Killed tools leave no half images, killed runs no mixed reports; a short form is in `make test`.
 KILLS ?= 100
