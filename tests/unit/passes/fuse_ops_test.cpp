@@ -2,6 +2,7 @@
 // fuse-ops: which ops become one, in which order, and where their values wait.
 #include "values.hpp"
 
+#include <buda/graph/tags/training.hpp>
 #include <buda/ops/device/fused_body.hpp>
 #include <buda/passes/fuse/fuse_ops.hpp>
 #include <buda/passes/fuse/fusing.hpp>
@@ -225,6 +226,23 @@ TEST(FusedBody, WhatIsWrongIsSaid) {
   EXPECT_EQ(problem({"{name: a, type: tanh, inputs: [input0], output: output, color: red}"}),
             "sub-op 0 of 'sub_ops': 'color: red' is not understood; keys are name, type, inputs, pop, output, attributes");
   EXPECT_NE(problem({"nonsense ]"}), "fine");
+}
+
+// fuse-updates joins ops of the optimizer's phase with one another, and no others.
+TEST(FuseUpdates, OnlyOpsOfTheOptimizer) {
+  Fusing f;
+  auto x = f.b.input("x", {64, 64}), w = f.b.input("w", {64, 64}), rate = f.b.input("rate", {64, 64});
+  auto a = called(f.b, "a", f.b.add(x, w)), g = called(f.b, "g", f.b.multiply(a, x));
+  auto d = called(f.b, "d", f.b.multiply(g, rate)), next = called(f.b, "next", f.b.op("subtract", {w, d}));
+  f.b.output("out", next);
+  for (auto of_optimizer : {d, next}) f.b.node(of_optimizer).tags[graph::kPhase] = graph::kPhaseOptimizer;
+  f.b.node(g).tags[graph::kPhase] = graph::kPhaseBackward;
+  f.graph = finished(f.b);
+  expect_equivalence(f.graph, f, {&kFuseUpdates});
+  EXPECT_EQ(f.steps("next").size(), 2u);
+  EXPECT_EQ(f.graph.node(f.graph.find("next")).tags.at(graph::kPhase), graph::kPhaseOptimizer);
+  EXPECT_EQ(f.graph.node(f.graph.find("g")).op(), "multiply");
+  EXPECT_EQ(f.graph.node(f.graph.find("a")).op(), "add");
 }
 
 }  // namespace

@@ -19,12 +19,16 @@
 //
 // Who not. Ops with the tag `dont_fuse` (--op-names-dont-fuse), ops for which a rule of mixed precision asks something of its own, and,
 // where the user names groups (tag `fuse_group`, --op-names-manual-fuse), all ops that are in none; a named group fuses with no other.
+//
+// fuse-updates does the same with the ops of a training step's optimizer alone: an update is a chain of a dozen elementwise ops for each
+// parameter, often of a tile or two, of which each takes a core and a transfer.
 #include <buda/passes/fuse/fuse_ops.hpp>
 
 #include <buda/base/text.hpp>
 #include <buda/graph/editor.hpp>
 #include <buda/graph/tags/constraint_tags.hpp>
 #include <buda/graph/tags/tile_rows.hpp>
+#include <buda/graph/tags/training.hpp>
 #include <buda/ops/device/fused_body.hpp>
 #include <buda/ops/table/device_op.hpp>
 #include <buda/passes/fuse/fusing.hpp>
@@ -68,9 +72,15 @@ bool has_relu(const Node& n) {
   return it != n.attrs.end() && it->second == graph::Attr(true);
 }
 
+bool is_update(const Node& n) {
+  const auto phase = n.tags.find(graph::kPhase);
+  return phase != n.tags.end() && phase->second == graph::kPhaseOptimizer;
+}
+
 class Fuser {
  public:
-  Fuser(Graph& graph, PassContext& context) : graph_(graph), context_(context), groups_(graph.id_bound(), 0) {}
+  Fuser(const Pass& pass, Graph& graph, PassContext& context)
+      : pass_(pass), graph_(graph), context_(context), groups_(graph.id_bound(), 0) {}
 
   Result<PassReport> run() {
     BUDA_TRY(find_candidates());
@@ -80,7 +90,7 @@ class Fuser {
       std::vector<NodeId> members = grow(*it);
       if (members.size() < 2) continue;
       auto body = arrange(*it, members);
-      if (!body || !context_.rewrites.allow(kFuseOps.name, graph_.node(*it))) continue;
+      if (!body || !context_.rewrites.allow(pass_.name, graph_.node(*it))) continue;
       replace(*it, members, std::move(*body));
       ++report_.rewrites;
     }
@@ -100,6 +110,7 @@ class Fuser {
     std::vector<NodeId> plain;
     for (NodeId id : graph_.ids()) {
       const Node& n = graph_.node(id);
+      if (&pass_ == &kFuseUpdates && !is_update(n)) continue;
       if (!n.is_op() || !may_be_step(n) || !may_fuse(n) || n.tags.contains(graph::kTileRows) || n.outputs.size() != 1 ||
           !is_float(n.outputs[0].dtype))
         continue;
@@ -244,6 +255,7 @@ class Fuser {
       if (graph_.contains(member)) graph_.erase(member);
   }
 
+  const Pass& pass_;
   Graph& graph_;
   PassContext& context_;
   PassReport report_;
@@ -251,11 +263,18 @@ class Fuser {
   std::vector<Edge> inputs_;         // of the group that is being arranged
 };
 
-Result<PassReport> fuse_ops(Graph& graph, PassContext& context) { return Fuser(graph, context).run(); }
+Result<PassReport> fuse_ops(Graph& graph, PassContext& context) { return Fuser(kFuseOps, graph, context).run(); }
+Result<PassReport> fuse_updates(Graph& graph, PassContext& context) { return Fuser(kFuseUpdates, graph, context).run(); }
 
 }  // namespace
 
 const Pass kFuseOps = {
     .name = "fuse-ops", .summary = "fuse connected elementwise ops", .level = graph::Level::device, .needs_device = true, .run = fuse_ops};
+
+const Pass kFuseUpdates = {.name = "fuse-updates",
+                           .summary = "fuse elementwise ops of a training step's optimizer",
+                           .level = graph::Level::device,
+                           .needs_device = true,
+                           .run = fuse_updates};
 
 }  // namespace buda::passes

@@ -38,6 +38,7 @@ const std::vector<const Pass*>& standard_passes() {
       &kTilizeOnDevice,
       &kFuseRelu,
       &kSmallTiles,
+      &kFuseUpdates,
       &kFuseOps,
       &kPlaceQueues,
       &kSplitSums,
