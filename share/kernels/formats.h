@@ -32,10 +32,14 @@ constexpr uint32_t datum_bits(uint32_t format) {
 constexpr bool is_bfp(uint32_t format) { return datum_bits(format) < 16 && format != kLf8 && format != kInt8; }
 
 // How a number from L1 arrives: its format there, the one that the unpacker makes of it, and whether it goes past the source registers
-// straight into the destination.
+// straight into the destination. `turned`: its tiles are transposed on the way, which the first unpacker does for numbers of 16 bits.
 struct Operand {
   uint32_t stored, unpacked;
   bool to_dest;
+  bool turned = false;
 };
+
+// The matrix unit only has to know how wide exponents are; of two bits, ttsim knows no format in its settings.
+constexpr uint32_t matrix_format(uint32_t unpacked) { return unpacked == kBfp2B ? kFloat16B : unpacked == kBfp2 ? kFloat16 : unpacked; }
 
 }  // namespace tt

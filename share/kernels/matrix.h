@@ -22,7 +22,7 @@ inline void set_address_mod() {
 template <uint32_t a_operand, uint32_t b_operand>
 inline void set_formats() {
   constexpr bool integers = a_operand == kInt8 || b_operand == kInt8;
-  constexpr uint32_t a_format = integers ? kInt8 : a_operand, b_format = integers ? kInt8 : b_operand;
+  constexpr uint32_t a_format = integers ? kInt8 : matrix_format(a_operand), b_format = integers ? kInt8 : matrix_format(b_operand);
   constexpr uint32_t bits = a_format << 17 | b_format << 21 | (integers ? 1u << 31 : 0);
   issue<RMWCIB2::word | RMWCIB2::config(1) | RMWCIB2::mask(0xfe) | RMWCIB2::data(bits >> 16 & 0xfe)>();
   issue<RMWCIB3::word | RMWCIB3::config(1) | RMWCIB3::mask(0x81) | RMWCIB3::data(bits >> 24 & 0x81)>();

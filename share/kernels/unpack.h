@@ -22,7 +22,7 @@ inline void configure_unpacker(Operand operand) {
   const uint32_t uncompressed = 1 << 4, fast = 2 << 4;
   config(Words::descriptor) = operand.stored | uncompressed | 256u << 16;
   config(Words::descriptor + 1) = 1 | 4u << 16;
-  config(Words::mode) = operand.unpacked | fast;
+  config(Words::mode) = operand.unpacked | fast | (operand.turned ? 1u << 8 : 0);
   config(Words::mode + 1) = 3 | (operand.to_dest ? 1u << 4 : 0);
 }
 
@@ -57,20 +57,45 @@ inline void unpack_tile() {
   issue<UNPACR::word | UNPACR::unpacker(unpacker) | UNPACR::multi_context(1) | UNPACR::flip(1) | UNPACR::last(1)>();
 }
 
+// Into SrcA, transposed: the unpacker turns faces, and the upper right one changes places with the lower left one. It is configured for an
+// operand that is turned.
+inline void unpack_turned(uint32_t tile) {
+  wait_idle();
+  set_base<kSrcA>(tile);
+  for (uint32_t face = 0; face < 4; ++face) {
+    const uint32_t first = 256 * ((face & 1) * 2 + (face >> 1));
+    wait_idle();
+    config(72) = (64 + 256 * face) | (64 + 256 * face) << 16;
+    config_written();
+    push(SETADCXX::word | SETADCXX::units(1) | SETADCXX::x0(first) | SETADCXX::x1(first + 255));
+    if (face == 3) {
+      unpack_tile<kSrcA>();
+    } else {
+      issue<UNPACR::word | UNPACR::unpacker(kSrcA) | UNPACR::multi_context(1) | UNPACR::last(1)>();
+    }
+  }
+  wait_idle();
+  config(72) = 64 | 64u << 16;
+  issue<SETADCXX::word | SETADCXX::units(1) | SETADCXX::x0(0) | SETADCXX::x1(1023)>();
+}
+
+template <bool turned = false>
 inline void unpack_one(uint32_t tile) {
+  if (turned) return unpack_turned(tile);
   wait_idle();
   set_base<kSrcA>(tile);
   config_written();
   unpack_tile<kSrcA>();
 }
 
+template <bool turned_a = false>
 inline void unpack_pair(uint32_t a, uint32_t b) {
   wait_idle();
-  set_base<kSrcA>(a);
+  if (!turned_a) set_base<kSrcA>(a);
   set_base<kSrcB>(b);
   config_written();
   unpack_tile<kSrcB>();
-  unpack_tile<kSrcA>();
+  turned_a ? unpack_turned(a) : unpack_tile<kSrcA>();
 }
 
 inline void zeros_in_b() {

@@ -5,6 +5,7 @@
 #include <buda/arith/graph_plan.hpp>
 #include <buda/base/text.hpp>
 #include <buda/kernels/tables/op_layout.hpp>
+#include <buda/kernels/text/turned_inputs.hpp>
 #include <buda/movers/lower.hpp>
 #include <buda/ops/table/op_traits.hpp>
 
@@ -28,8 +29,8 @@ std::optional<std::string> missing(const arith::OpPlan& plan) {
   if (op.untilize_output) return "its output leaves as rows of numbers, which movers do not write yet";
   if (plan.work->tile_dim != TileDim{}) return cat("its tiles have ", plan.work->tile_dim.rows, 'x', plan.work->tile_dim.cols, " numbers");
   for (std::size_t i = 0; i < plan.inputs.size(); ++i) {
-    if (op.inputs[i].maps.transposes())
-      return cat("the tiles of input ", i, " are transposed on their way, and kernels do not turn them yet");
+    if (op.inputs[i].maps.transposes() && !kernels::can_turn(op, i))
+      return cat("the tiles of input ", i, " are transposed on their way, and its kernel does not turn them");
     if (plan.inputs[i].convert != DataFormat::invalid) return cat("input ", i, " arrives in another format than it takes");
     if (plan.inputs[i].tiles != TileDim{}) return cat("input ", i, " arrives in tiles of another size than it takes");
   }

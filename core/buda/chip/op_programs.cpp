@@ -3,6 +3,7 @@
 #include <buda/chip/op_programs.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/kernels/text/turned_inputs.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -34,6 +35,10 @@ Result<OpPrograms> op_programs(const netlist::Netlist& netlist, const arith::OpP
   const Op& op = *plan.op;
   const auto found = kernels.kernel_of_op.find(op.name);
   if (found == kernels.kernel_of_op.end()) return refused(netlist, op, "it has no kernel");
+  for (std::size_t i = 0; i < op.inputs.size(); ++i)
+    if (op.inputs[i].maps.transposes() && !kernels::turns(kernels.kernels[found->second].kernel, op, i))
+      return refused(netlist, op,
+                     cat("the tiles of input ", i, " are transposed on their way, and its kernel, as it was compiled, does not turn them"));
   const arith::OpCall call{*plan.work, inputs, arith::Mode::bits, 1, nullptr, plan.fused};
   auto layout = kernels::layout_of(call, static_cast<std::uint32_t>(l1.operands_begin), static_cast<std::uint32_t>(l1.operands_end()));
   if (const auto* why = std::get_if<std::string>(&layout)) return refused(netlist, op, *why);

@@ -21,7 +21,7 @@ struct BinaryKernel {
     for (uint32_t n = arguments().tiles; n > 0; --n) {
       a.wait_for(1);
       b.wait_for(1);
-      unpack_pair(a.address(0), b.address(0));
+      unpack_pair<K::a.turned>(a.address(0), b.address(0));
       a.take(1);
       b.take(1);
     }

@@ -26,7 +26,7 @@ struct CopyKernel {
         wait_semaphore<kToDestSemaphore, kWhileZero>();
         issue<SEMGET::word | SEMGET::semaphores(kToDestSemaphore)>();
       }
-      unpack_one(in.address(0));
+      unpack_one<K::in.turned>(in.address(0));
       in.take(1);
     }
   }

@@ -132,7 +132,7 @@ struct MatmulKernel {
             sums.take(1);
           }
           for (uint32_t k = 0; k < inner; ++k)
-            unpack_pair(right.address((block_col * inner + k) * cols + col), left.address(row * inner + k));
+            unpack_pair<K::right.turned>(right.address((block_col * inner + k) * cols + col), left.address(row * inner + k));
         });
         left.take(left_tiles);
         right.take(right_tiles);

@@ -179,7 +179,8 @@ struct SparseKernel {
           MatmulKernel<K>::read_back(between.address(0));
           between.take(1);
         } else {
-          unpack_pair(right.address(activation_tile(product >> 16, block_col, col) - taken), left.address(product & 0xffff));
+          unpack_pair<K::right.turned>(right.address(activation_tile(product >> 16, block_col, col) - taken),
+                                       left.address(product & 0xffff));
         }
       }
     });

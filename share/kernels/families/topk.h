@@ -24,21 +24,9 @@ struct TopkKernel {
 
   static void unpack_transposed(Operand operand, uint32_t tile) {
     wait_idle();
+    operand.turned = true;
     configure_unpacker<kSrcA>(operand);
-    config(UnpackerWords<kSrcA>::mode) = operand.unpacked | 2 << 4 | 1 << 8;
-    set_base<kSrcA>(tile);
-    for (uint32_t face = 0; face < 4; ++face) {
-      const uint32_t first = 256 * ((face & 1) * 2 + (face >> 1));
-      wait_idle();
-      config(72) = (64 + 256 * face) | (64 + 256 * face) << 16;
-      config_written();
-      push(SETADCXX::word | SETADCXX::units(1) | SETADCXX::x0(first) | SETADCXX::x1(first + 255));
-      if (face == 3) {
-        unpack_tile<kSrcA>();
-      } else {
-        issue<UNPACR::word | UNPACR::unpacker(kSrcA) | UNPACR::multi_context(1) | UNPACR::last(1)>();
-      }
-    }
+    unpack_turned(tile);
   }
 
   static void unpack() {

@@ -9,6 +9,7 @@
 #include <buda/kernels/run/zone_rings.hpp>
 #include <buda/kernels/tables/op_layout.hpp>
 #include <buda/kernels/text/source.hpp>
+#include <buda/kernels/text/turned_inputs.hpp>
 #include <buda/numerics/pack.hpp>
 #include <buda/ops/table/op_traits.hpp>
 #include <buda/tensor/formats/tile_layout.hpp>
@@ -169,7 +170,8 @@ class CoreRun {
         if (work_.layout.input_row_tiles > 0) {
           put_rows(value, p);
         } else {
-          put_tile(value, p.layout.tile(work_.place, p.moved), tile_.data());
+          p.layout.turned ? put_turned(value, p.layout.tile(work_.place, p.moved), tile_.data())
+                          : put_tile(value, p.layout.tile(work_.place, p.moved), tile_.data());
         }
         core_.write(p.slot(), tile_);
         ++p.moved;
@@ -184,6 +186,16 @@ class CoreRun {
     const std::size_t first = first_number(value, tile);
     if (value.integer()) return pack_tile({value.format, value.dim}, value.ints.data() + first, value.cols(), to);
     pack_tile({value.format, value.dim}, value.floats.data() + first, value.cols(), to);
+  }
+
+  // The tile as it was before it was transposed, which is what pipes bring.
+  static void put_turned(const Value& value, TileIndex tile, char* to) {
+    constexpr std::size_t kSide = 32;
+    const float* numbers = value.floats.data() + first_number(value, tile);
+    std::array<float, kSide * kSide> turned;
+    for (std::size_t r = 0; r < kSide; ++r)
+      for (std::size_t c = 0; c < kSide; ++c) turned[c * kSide + r] = numbers[r * value.cols() + c];
+    pack_tile({value.format, value.dim}, turned.data(), kSide, to);
   }
 
   // 32 rows of numbers, behind a header: the faces of tiles, of which each row is a part of one.
@@ -322,6 +334,8 @@ std::variant<Prepared, std::string> prepare(const KernelSet& kernels, const devi
   }
   auto layout = layout_of(prepared, static_cast<std::uint32_t>(l1.operands_begin), static_cast<std::uint32_t>(l1.operands_end()));
   if (auto* why = std::get_if<std::string>(&layout)) return std::move(*why);
+  OpLayout& placed = std::get<OpLayout>(layout);
+  for (std::size_t i = 0; i < placed.inputs.size(); ++i) placed.inputs[i].turned = turns(kernels.kernels[found->second].kernel, call.op, i);
   auto programs = programs_of(kernels.kernels[found->second], l1);
   if (auto* why = std::get_if<std::string>(&programs)) return std::move(*why);
   return Prepared{std::move(looked_up), prepared, std::move(std::get<OpLayout>(layout)), std::move(std::get<Programs>(programs))};

@@ -22,6 +22,7 @@ struct OperandLayout {
   netlist::UblockOrder order = netlist::UblockOrder::r;
   std::int64_t tiles = 0;    // of one core
   std::int64_t at_once = 1;  // of an input: that have to be in L1 at the same time
+  bool turned = false;       // its tiles arrive as they were before a transpose, and the kernel turns them
   tt::Ring ring = {};
 
   // Number `number` of those that the core takes or makes.

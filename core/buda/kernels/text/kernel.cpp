@@ -71,8 +71,8 @@ Choice unary_kernel(const Op& op, const Package* package) {
   if (auto* no = std::get_if<NoKernel>(&vector)) return std::move(*no);
   const std::uint32_t seed = op.type == OpType::dropout && !replaced ? std::max(static_cast<std::uint32_t>(op.attributes.seed), 1u) : 0;
   Kernel k{"copy",
-           {operand("in", way.operand), enumerator("Copy", "copy", way.name), number("slots", way.operand.to_dest ? 1 : 2),
-            std::move(std::get<Constant>(vector)), number("seed", seed)}};
+           {operand("in", as_it_comes(op, 0, way.operand)), enumerator("Copy", "copy", way.name),
+            number("slots", way.operand.to_dest ? 1 : 2), std::move(std::get<Constant>(vector)), number("seed", seed)}};
   add_output(op, dest, k.constants);
   return k;
 }
@@ -123,7 +123,7 @@ Choice binary_kernel(const Op& op) {
   const Dest dest = arith::bits::dest_form(op, a);
   const std::string_view name = op.type == OpType::add ? "add" : op.type == OpType::subtract ? "subtract" : "multiply";
   Kernel k{"binary",
-           {operand("a", as_factor(a)), operand("b", as_factor(b)), enumerator("Binary", "operation", name),
+           {operand("a", as_it_comes(op, 0, as_factor(a))), operand("b", as_factor(b)), enumerator("Binary", "operation", name),
             number("phases", op.type == OpType::multiply ? phase_bits(op.fidelity) : 1), number("slots", 2)}};
   add_output(op, dest, k.constants);
   return k;
@@ -148,7 +148,7 @@ Choice sparse_kernel(const Op& op) {
     return missing(cat("sums of ", format_name(left), " operands in ", format_name(between), " have no kernel yet"));
   const CopyWay way = copy_way(between, dest);
   Kernel k{"sparse",
-           {operand("left", as_factor(left)), operand("right", as_factor(right)), operand("between", way.operand),
+           {operand("left", as_factor(left)), operand("right", as_it_comes(op, 1, as_factor(right))), operand("between", way.operand),
             enumerator("Copy", "copy", way.name), flag("spills", between != own),
             number("tile_bits", static_cast<std::uint32_t>(geometry.tile_bits)),
             number("ublock_bits", static_cast<std::uint32_t>(geometry.ublock_bits)),
@@ -187,8 +187,9 @@ Choice matmul_kernel(const Op& op) {
     return missing("scales have a kernel in Float32 only");
   const bool reads_back = (blocks > 1 && !in_l1) || (in_l1 && !a.bias) || (integers && (a.bias || scales));
   Kernel k{"matmul",
-           {operand("left", as_factor(left)), operand("right", as_factor(right)), operand("between", way.operand), operand("sums", sums),
-            operand("bias", bias), enumerator("Copy", "copy", way.name), flag("spills", blocks > 1), flag("sums_in_l1", in_l1),
+           {operand("left", as_factor(left)), operand("right", as_it_comes(op, 1, as_factor(right))), operand("between", way.operand),
+            operand("sums", sums), operand("bias", bias), enumerator("Copy", "copy", way.name), flag("spills", blocks > 1),
+            flag("sums_in_l1", in_l1),
             enumerator("Round", "round",
                        previous              ? "previous"
                        : scales              ? "scale"
@@ -236,9 +237,14 @@ Choice family_kernel(const Op& op, const netlist::FusedOp* fused, const Package*
 
 std::variant<Kernel, NoKernel> kernel_of(const Op& op, const netlist::FusedOp* fused, const Package* package) {
   if (auto no = unable(op)) return *no;
-  Choice choice = family_kernel(op, fused, package);
+  const bool by_header = package != nullptr && !package->header.empty();
+  // What is fed to a kernel of others has been transposed already.
+  Op turned = op;
+  if (by_header)
+    for (netlist::OpInput& input : turned.inputs) input.maps.tms.clear();
+  Choice choice = family_kernel(by_header ? turned : op, fused, package);
   // A header of others gets the constants of the family that it replaces.
-  if (auto* kernel = std::get_if<Kernel>(&choice); kernel != nullptr && package != nullptr && !package->header.empty()) {
+  if (auto* kernel = std::get_if<Kernel>(&choice); kernel != nullptr && by_header) {
     kernel->family = package->name;
     kernel->header = package->header;
   }

@@ -75,7 +75,7 @@ Constant enumerator(const std::string& type, std::string name, std::string_view 
 }
 Constant operand(std::string name, const Operand& o) {
   return {"Operand", std::move(name),
-          cat('{', format_code(o.stored), ", ", format_code(o.unpacked), ", ", o.to_dest ? "true" : "false", '}')};
+          cat('{', format_code(o.stored), ", ", format_code(o.unpacked), ", ", o.to_dest ? "true" : "false", o.turned ? ", true" : "", '}')};
 }
 
 Operand as_factor(DataFormat format) {

@@ -24,12 +24,15 @@ using Choice = std::variant<Kernel, NoKernel>;
 struct Operand {
   DataFormat stored = DataFormat::invalid, unpacked = DataFormat::invalid;
   bool to_dest = false;
+  bool turned = false;
 };
 
 Constant flag(std::string name, bool value);
 Constant number(std::string name, std::uint32_t value);
 Constant enumerator(const std::string& type, std::string name, std::string_view value);
 Constant operand(std::string name, const Operand& o);
+// The same, turned if input `input` of the op is transposed on its way and the unpacker can do it (turned_inputs.hpp).
+Operand as_it_comes(const netlist::Op& op, std::size_t input, Operand o);
 Constant packed(std::string name, numerics::Dest dest, DataFormat out);
 // `out`, `relu_mode`, `relu_threshold`, `adds`, `as_rows`.
 void add_output(const netlist::Op& op, numerics::Dest dest, std::vector<Constant>& to);
