@@ -26,7 +26,7 @@ inline void configure_packers(Packed how, uint32_t relu_mode, uint32_t relu_thre
   config(8) = bytes | 16 * bytes << 12;
   config(9) = (256 * bytes & 0xfff) | 1024 * bytes << 12;  // a tile is 1024 numbers
   config(14) = how.wide ? 1 : 0;
-  config(16) = config(17) = 0;
+  config(16) = 0, config(17) = 0;
   config(20) = 0xffff;
   config(21) = 0;
   config(2) = relu_mode << 2 | relu_threshold << 6 | (keeps_denormals ? 1 : 0);

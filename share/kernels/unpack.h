@@ -32,7 +32,7 @@ inline void begin_unpacking() {
   config(72) = 64 | 64u << 16;    // where SrcA begins
   config(74) = 256 | 256u << 16;  // numbers of a face
   config(80) = 0;
-  config(44) = config(45) = config(47) = 0;
+  config(44) = 0, config(45) = 0, config(47) = 0;
   issue<SETADCXX::word | SETADCXX::units(3) | SETADCXX::x0(0) | SETADCXX::x1(1023)>();
   issue<SETADCXY::word | SETADCXY::units(3) | SETADCXY::which(10)>();
   issue<SETADCZW::word | SETADCZW::units(3) | SETADCZW::which(15)>();
