@@ -61,7 +61,7 @@ Tensor tensor_of(py::object value) {
     io::Bytes bytes(std::string(static_cast<const char*>(array.data()), static_cast<std::size_t>(array.nbytes())));
     return value_or_raise(Tensor::from_bytes(dtype, Shape(std::move(sizes)), std::move(bytes)));
   }
-  throw py::type_error(cat("an array of ", name, " is not something that tensors hold"));
+  throw py::type_error(cat("an array of ", name, " cannot be an input: tensors hold numbers and booleans"));
 }
 
 py::array array_of(const Tensor& tensor) {

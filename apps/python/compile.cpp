@@ -18,6 +18,7 @@
 #include <buda/tensor/tensor.hpp>
 
 #include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
 
 #include <filesystem>
 #include <map>
@@ -96,8 +97,9 @@ std::string compile_to_image(GraphMaker* graph, const std::string& model, const 
   return path;
 }
 
-py::dict merge_models(const std::string& location, const std::vector<std::string>& models, const std::string& arch,
-                      const std::string& output, bool switch_channels, bool overlap_dynamic) {
+py::dict merge_models(const std::filesystem::path& folder, const std::vector<std::string>& models, const std::string& arch,
+                      const std::filesystem::path& file, bool switch_channels, bool overlap_dynamic) {
+  const std::string location = folder.string(), output = file.string();
   auto environment = std::make_shared<Environment>();
   image::MergeOptions options;
   options.name = stem(output);

@@ -10,9 +10,11 @@
 #include <buda/image/image.hpp>
 
 #include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <string_view>
 #include <utility>
 
@@ -97,7 +99,7 @@ py::list run_inference(const PyImage& image, const py::list& inputs, const std::
 void declare_images(py::module_& module) {
   py::class_<PyImage>(module, "TTIImage", "A compiled model.")
       .def_static(
-          "load_from_disk", [](const std::string& path) { return std::make_unique<PyImage>(path); }, py::arg("path"),
+          "load_from_disk", [](const std::filesystem::path& path) { return std::make_unique<PyImage>(path.string()); }, py::arg("path"),
           "The image of a file.")
       .def_property_readonly("path", &PyImage::path, "Its file.")
       .def_property_readonly(
@@ -115,7 +117,8 @@ void declare_images(py::module_& module) {
       .def("open_backend", &PyImage::open_backend, py::arg("target") = "golden", py::arg("device") = "",
            "The same for pushing and popping.");
   module.def(
-      "load_image", [](const std::string& path) { return std::make_unique<PyImage>(path); }, py::arg("path"), "The image of a file.");
+      "load_image", [](const std::filesystem::path& path) { return std::make_unique<PyImage>(path.string()); }, py::arg("path"),
+      "The image of a file.");
   module.def("run_inference", &run_inference, py::arg("image"), py::arg("inputs"), py::arg("target") = "golden", py::arg("device") = "",
              "Runs an image for each of the inputs: dictionaries, or tuples in the order of the model's inputs. Gives results alike.");
   module.def(

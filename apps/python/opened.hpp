@@ -36,7 +36,7 @@ struct Opening {
 // What was open is there until it is closed, and while another thread calls it.
 template <class T>
 std::shared_ptr<T> present(const std::shared_ptr<T>& opened) {
-  if (opened == nullptr) throw pybind11::value_error("its models were removed from the device: open the image again");
+  if (opened == nullptr) throw pybind11::value_error("it is closed, and its models were removed from the device: open the image again");
   return opened;
 }
 

@@ -51,6 +51,25 @@ class Module(unittest.TestCase):
         self.assertIn(code, str(caught.exception))
         return caught.exception.diagnostics[0]
 
+    def test_paths(self):
+        for image in (openbuda.load_image(pathlib.Path(self.path)), openbuda.TTIImage.load_from_disk(pathlib.Path(self.path))):
+            self.assertEqual(image.path, self.path)
+
+    def test_inputs_of_run_inference(self):
+        x = arrays(DIGITS / "digits.images.npz")["image"][:3]
+        self.assertEqual([r[0].shape for r in openbuda.run_inference(self.image, (x, x[:2]))], [(3, 10), (2, 10)])
+        with self.assertRaisesRegex(TypeError, r"one alone is \[x\]"):
+            openbuda.run_inference(self.image, x)
+        with self.assertRaisesRegex(TypeError, "load_image"):
+            openbuda.run_inference(pathlib.Path(self.path), [x])
+
+    def test_what_is_no_input(self):
+        with self.image.open("golden") as session:
+            with self.assertRaisesRegex(TypeError, "an array of object cannot be an input"):
+                session.run(None)
+        with self.assertRaisesRegex(ValueError, "it is closed"):
+            session.run(arrays(DIGITS / "digits.images.npz")["image"])
+
     def test_image_is_that_of_the_driver(self):
         subprocess.run([BUILD / "bin/buda", "compile", DIGITS / "digits.onnx", "-o", "driver.tti", "-q"], cwd=self.work, check=True)
         self.assertEqual(pathlib.Path(self.path).read_bytes(), (self.work / "driver.tti").read_bytes())

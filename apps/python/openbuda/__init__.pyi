@@ -41,10 +41,10 @@ def compile_to_image(model: Any, output: Union[str, os.PathLike[str]] = "", devi
                      value_ranges: Optional[Mapping[str, Any]] = None, **more: Any) -> str:
     """Compiles a model into an image; gives the image's path."""
 
-def load_image(path: str) -> TTIImage:
+def load_image(path: Union[str, os.PathLike[str]]) -> TTIImage:
     """The image of a file."""
 
-def merge_models(model_bin_location: str, models: Sequence[str], arch: str = "wormhole_b0", merged_model_location: str = "merged_model.tti", switch_chans_if_capacity_hit: bool = True,
+def merge_models(model_bin_location: Union[str, os.PathLike[str]], models: Sequence[str], arch: str = "wormhole_b0", merged_model_location: Union[str, os.PathLike[str]] = "merged_model.tti", switch_chans_if_capacity_hit: bool = True,
                  overlap_dynamic_queues: bool = True) -> dict[str, str]:
     """Merges the images MODEL.tti of a folder into one for one device; gives its path and the memory profile."""
 
@@ -66,7 +66,7 @@ def targets() -> list[str]:
 class TTIImage:
     """A compiled model."""
     @staticmethod
-    def load_from_disk(path: str) -> TTIImage: ...
+    def load_from_disk(path: Union[str, os.PathLike[str]]) -> TTIImage: ...
     @property
     def path(self) -> str: ...
     @property

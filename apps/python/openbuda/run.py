@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The calls that run a pipeline of devices, under the names of PyBuda's API reference."""
+import os
+
 from . import _native, pipeline
 from .pipeline import current
 from .tt_device import TTDevice
@@ -31,7 +33,11 @@ def run_inference(module=None, inputs=[], input_count=1, output_queue=None, _seq
     Of an image (TTIImage) the results of all inputs are given instead, as a list of arrays; options are `target`, `device`, and those of the target.
     """
     if isinstance(module, _native.TTIImage):
-        return _native.run_inference(module, inputs, **options)
+        if isinstance(inputs, (str, dict)) or hasattr(inputs, "shape"):
+            raise TypeError("run_inference() of an image takes a list of inputs, each a tuple or a dictionary: one alone is [x]")
+        return _native.run_inference(module, list(inputs), **options)
+    if isinstance(module, (str, os.PathLike)):
+        raise TypeError(f"run_inference() takes an image or a module, and no file: load_image({os.fspath(module)!r}) gives the image")
     if options:
         raise TypeError(f"run_inference() has no argument '{next(iter(options))}' for a module; a TTDevice has what is said of its target")
     if module is not None:
