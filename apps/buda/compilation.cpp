@@ -4,6 +4,7 @@
 
 #include "apps/buda/run.hpp"
 #include "apps/buda/smaller_batch.hpp"
+#include "apps/buda/train.hpp"
 
 #include <buda/base/text.hpp>
 #include <buda/cli/depfile.hpp>
@@ -98,8 +99,18 @@ Result<void> Compilation::run() {
     } else {
       BUDA_TRY(run_stage(commands[i], number));
     }
+    if (commands[i].stage == "autograd" && !is_trained_on_host(o_)) BUDA_TRY(check_samples());
   }
   return success();
+}
+
+// Before the step is compiled, which may take minutes.
+Result<void> Compilation::check_samples() {
+  const StageCommand command = samples_command(o_, host_, files_);
+  auto argv = command.argv;
+  argv.insert(argv.end(), {"--made-from", o_.model});
+  BUDA_ASSIGN(const auto result, io::run_process(argv));
+  return result.exit_code == 0 ? Result<void>(success()) : stage_failed(command, result, folder_, stays_);
 }
 
 // Ops for which the device has no room go to the host if it can run them as well: the optimizer runs again with their names. Where that

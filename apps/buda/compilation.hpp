@@ -29,6 +29,7 @@ class Compilation {
  private:
   Result<void> remove_old_epochs();
   Result<void> run_balancer(const StageCommand& optimizer, const StageCommand& balancer, const std::string& number);
+  Result<void> check_samples();
   Result<void> run_stage(const StageCommand& command, const std::string& number);
   std::vector<std::string> arguments_of(const StageCommand& command) const;
   Result<void> add_timeline_of(const StageCommand& command);

@@ -140,11 +140,25 @@ StageCommand pack_command(const Options& o, const cli::ToolHost& host, const Bui
   return c;
 }
 
-StageCommand trainer_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files) {
-  StageCommand c = begin(o, host, "trainer", checkpoint_path(o), {is_trained_on_host(o) ? files.step : files.image});
+namespace {
+
+StageCommand trainer_on(const Options& o, const cli::ToolHost& host, const BuildFiles& files, const std::string& step) {
+  StageCommand c = begin(o, host, "trainer", checkpoint_path(o), {step});
   move_depfile(c, files.step + ".trained.d");  // the checkpoint's own folder is the user's
   if (!o.target.empty()) c.argv.insert(c.argv.end(), {"--target", o.target});
   if (!is_trained_on_host(o)) c.argv.insert(c.argv.end(), {"--device", o.device});
+  return c;
+}
+
+}  // namespace
+
+StageCommand trainer_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files) {
+  return trainer_on(o, host, files, is_trained_on_host(o) ? files.step : files.image);
+}
+
+StageCommand samples_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files) {
+  StageCommand c = trainer_on(o, host, files, files.step);
+  c.argv.push_back("--check-samples");
   return c;
 }
 

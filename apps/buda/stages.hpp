@@ -47,6 +47,9 @@ StageCommand pack_command(const Options& o, const cli::ToolHost& host, const Bui
 // Runs the image, or on the host the graph.
 StageCommand trainer_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files);
 
+// The same on the graph of the step, before it is compiled: are the samples those that it takes?
+StageCommand samples_command(const Options& o, const cli::ToolHost& host, const BuildFiles& files);
+
 // All that a compilation or training runs, in order.
 std::vector<StageCommand> stage_commands(const Options& o, const cli::ToolHost& host, const BuildFiles& files, const std::string& image);
 

@@ -28,7 +28,7 @@ Result<device::DeviceDescriptor> descriptor(const Options& o, const runtime::Mod
 }
 
 Result<void> open_graph(const Options& o, const io::Bytes& bytes, Opened& out, cli::ToolHost& host) {
-  if (!o.target.empty() && o.target != kCpu) {
+  if (!o.check_samples && !o.target.empty() && o.target != kCpu) {
     Diagnostic d = usage_error("TR003", cat("option --target: '", o.model, "' is a graph, which only target cpu evaluates"));
     d.hint = cat("compile it first: ", io::shell_line({"buda", "compile", o.model}));
     return d;

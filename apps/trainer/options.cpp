@@ -49,6 +49,8 @@ void declare(cli::OptionSet& set, Options& o) {
   set.path("perf", o.perf, "DIR",
            "write what a target with simulated time has measured over all steps: summary.txt, summary.json and the other reports of runner "
            "--perf");
+  set.flag("check-samples", o.check_samples,
+           "check the inputs and targets against the model, and exit; the model may be the graph of a step for any target");
 }
 
 // What can be told before the step is compiled.

@@ -26,6 +26,7 @@ struct Options {
   std::string resume;
   std::string log;
   std::string perf;  // folder for what a timed target measured
+  bool check_samples = false;
 };
 
 // The target that evaluates graphs; it is not a plugin.

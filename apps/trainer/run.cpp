@@ -50,17 +50,20 @@ class Trainer {
     BUDA_ASSIGN(schedule_, autograd::parse_schedule(o_.schedule));
     host_.progress("reading the model", 0, 0);
     BUDA_ASSIGN(opened_, open(o_, host_));
-    BUDA_TRY(check_values());
+    if (!o_.check_samples) BUDA_TRY(check_values());
     BUDA_ASSIGN(data_, Data::read({o_.inputs, o_.targets, "inputs", "targets"}, training(), host_));
     if (!o_.validate.empty() || !o_.validate_targets.empty()) {
       BUDA_ASSIGN(validation_, Data::read({o_.validate, o_.validate_targets, "validate", "validate-targets"}, training(), host_));
     }
-    BUDA_TRY(check_accumulation());
+    // How many batches the model takes at a time, its graph does not say.
+    if (!o_.check_samples) BUDA_TRY(check_accumulation());
     per_epoch_ = data_->rows() / rows_of_step();
     if (per_epoch_ == 0)
-      return input_error("TR004", {},
-                         cat("there are ", data_->rows(), " samples, and a batch of the model has ", training().batch(),
-                             o_.accumulate > 1 ? cat("; a step takes ", o_.accumulate, " of them") : ""));
+      return input_error(
+          "TR004", {},
+          cat(data_->rows() == 1 ? "there is 1 sample" : cat("there are ", data_->rows(), " samples"), ", and a batch of the model has ",
+              training().batch(), o_.accumulate > 1 ? cat("; a step takes ", o_.accumulate, " of them") : ""));
+    if (o_.check_samples) return success();
     if (!o_.resume.empty()) BUDA_TRY(resume(training(), host_.seed, o_.resume, host_));
     const std::int64_t all = o_.epochs * per_epoch_;
     last_ = o_.steps > 0 ? o_.steps : all;
