@@ -10,6 +10,7 @@
 #include <buda/graph/file/graph_file.hpp>
 #include <buda/graph/file/refer.hpp>
 #include <buda/graph/graph.hpp>
+#include <buda/io/process.hpp>
 #include <buda/plugin/frontend.hpp>
 #include <buda/tensor/tensor.hpp>
 #include <buda/tensor/tensor_file.hpp>
@@ -120,7 +121,11 @@ Result<std::map<std::string, plugin::InputShape>> parse_input_shapes(const std::
 // A file of a later stage is no model either; then the stage that reads it helps more than how sure the frontends are, or that it is no
 // graph.
 Failure name_later_stage(Failure failure, const plugin::ModelSource& source) {
-  const std::string& code = failure.diagnostics().front().code;
+  Diagnostic& first = failure.diagnostics().front();
+  const std::string code = first.code;
+  for (const std::string_view ending : {".npz", ".npy", ".safetensors"})
+    if (code == "IP001" && source.path.ends_with(ending))
+      first.hint = cat("it holds tensors, which a run takes: ", io::shell_line({"buda", "run", "IMAGE", "--inputs", source.path}));
   const cli::FileKind kind = cli::file_kind(source.bytes.view().substr(0, cli::kKindBytes));
   if ((code != "IP001" && code != "SC006") || kind <= cli::FileKind::device_graph) return failure;
   using cli::FileKind;

@@ -3,8 +3,11 @@
 #include "apps/perf-analyzer/load.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/cli/file_kind.hpp>
+#include <buda/cli/product_name.hpp>
 #include <buda/io/folder_product.hpp>
 #include <buda/io/json.hpp>
+#include <buda/io/process.hpp>
 #include <buda/netlist/text/parse.hpp>
 
 #include <algorithm>
@@ -102,10 +105,32 @@ Result<std::vector<EpochSummary>> divided(const perf::SummaryFile& report, const
   return out;
 }
 
+// A file in place of the folder: what would run it with a report, or show it.
+Diagnostic no_folder(const std::string& file, Host& host) {
+  Diagnostic d = input_error("AN005", {file}, "is a file; a report of a run is a folder");
+  const auto bytes = host.fs().read(file);
+  const cli::FileKind kind = bytes ? cli::file_kind(bytes->view().substr(0, cli::kKindBytes)) : cli::FileKind::unknown;
+  const std::string report = cat(cli::model_name(file), ".perf");
+  const auto run_and_show = [&](const std::string& model) {
+    return cat(io::shell_line({"runner", model, "--stimulus", "--target", "grid", "--perf", report}), " && ",
+               io::shell_line({"perf-analyzer", report}));
+  };
+  if (kind == cli::FileKind::image || kind == cli::FileKind::netlist) {
+    d.hint = cat("first run: ", run_and_show(file));
+  } else if (kind != cli::FileKind::unknown && kind <= cli::FileKind::tensor_graph) {
+    const std::string image = cat(cli::model_name(file), ".tti");
+    d.hint = cat("first run: ", io::shell_line({"buda", "compile", file, "-o", image}), " && ", run_and_show(image));
+  } else {
+    d.hint = cat("a file of --save, or the summary.json of a report, is shown by: ", io::shell_line({"perf-analyzer", "--load", file}));
+  }
+  return d;
+}
+
 }  // namespace
 
 Result<Run> load(const Options& o, Host& host) {
   const std::string path = !o.load.empty() ? o.load : o.folder == "." ? "summary.json" : o.folder + "/summary.json";
+  if (o.load.empty() && host.fs().exists(o.folder) && !host.fs().is_directory(o.folder)) return no_folder(o.folder, host);
   if (o.load.empty()) BUDA_TRY(io::require_whole(host.fs(), o.folder));
   if (o.load.empty() && !host.fs().exists(path)) {
     Diagnostic d = input_error("AN005", {path}, "no report of a run was found");

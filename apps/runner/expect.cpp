@@ -88,19 +88,6 @@ std::vector<std::string> range_of(const Tensor& tensor) {
   return {number(least), number(most), number(sum / static_cast<double>(elements.size()))};
 }
 
-Failure unknown_outputs(const Options& o, const NamedTensors& expected, const NamedTensors& outputs,
-                        const std::vector<std::string>& names) {
-  Failure failure;
-  for (const auto& [name, want] : expected) {
-    if (outputs.contains(name)) continue;
-    Diagnostic d =
-        input_error("RN003", {o.expect}, cat("tensor '", name, "' is not an output of the model; its outputs are ", join(names, ", ")));
-    if (auto near = nearest_word(name, names)) d.hint = cat("did you mean '", *near, "'?");
-    failure.add(std::move(d));
-  }
-  return failure;
-}
-
 }  // namespace
 
 void print_outputs(const NamedTensors& outputs, std::vector<std::string> names, Host& host) {
@@ -116,13 +103,25 @@ void print_outputs(const NamedTensors& outputs, std::vector<std::string> names, 
   print_table(rows, host);
 }
 
-Result<void> compare_outputs(const Options& o, const NamedTensors& outputs, std::vector<std::string> names, Host& host) {
-  if (names.empty())
-    for (const auto& [name, tensor] : outputs) names.push_back(name);
+Result<NamedTensors> read_expected(const Options& o, const std::vector<std::string>& names, Host& host) {
   BUDA_ASSIGN(auto expected, read_named(host, {o.expect}, {"expect", "output", names}));
   if (expected.empty()) return input_error("RN011", {o.expect}, "holds no tensor: nothing would be compared");
-  // Before any verdict: what is expected of nothing is not as expected.
-  if (Failure unknown = unknown_outputs(o, expected, outputs, names); !unknown.empty()) return unknown;
+  Failure failure;
+  for (const auto& [name, want] : expected) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    Diagnostic d =
+        input_error("RN003", {o.expect}, cat("tensor '", name, "' is not an output of the model; its outputs are ", join(names, ", ")));
+    if (auto near = nearest_word(name, names)) d.hint = cat("did you mean '", *near, "'?");
+    failure.add(std::move(d));
+  }
+  if (!failure.empty()) return failure;
+  return expected;
+}
+
+Result<void> compare_outputs(const Options& o, const NamedTensors& expected, const NamedTensors& outputs, std::vector<std::string> names,
+                             Host& host) {
+  if (names.empty())
+    for (const auto& [name, tensor] : outputs) names.push_back(name);
   Failure failure;
   std::vector<std::vector<std::string>> rows = {
       {"output", "elements", "correlation", "max error", "mean error", "equal", "verdict", "criterion"}};

@@ -18,12 +18,14 @@ std::vector<std::string> names_of_nodes(const graph::Graph& graph, const std::ve
 
 }  // namespace
 
+std::vector<std::string> names_of_outputs(const graph::Graph& graph) { return names_of_nodes(graph, graph.outputs()); }
+
 Result<EvaluatedGraph> evaluate_graph(const io::Bytes& bytes, const std::string& path, runtime::Arithmetic arithmetic,
                                       const ReadInputs& read_inputs, Host& host) {
   BUDA_ASSIGN(auto graph, graph::parse_graph(host.fs(), bytes.view(), path));
   BUDA_ASSIGN(auto inputs, read_inputs(graph, names_of_nodes(graph, graph.inputs())));
   EvaluatedGraph done;
-  done.outputs = names_of_nodes(graph, graph.outputs());
+  done.outputs = names_of_outputs(graph);
   BUDA_ASSIGN(done.run, runtime::run_graph(std::move(graph), inputs, host, arithmetic));
   return done;
 }

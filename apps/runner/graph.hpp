@@ -26,4 +26,7 @@ using ReadInputs = std::function<Result<NamedTensors>(const graph::Graph& graph,
 Result<EvaluatedGraph> evaluate_graph(const io::Bytes& bytes, const std::string& path, runtime::Arithmetic arithmetic,
                                       const ReadInputs& read_inputs, Host& host);
 
+// In the order in which the graph has them.
+std::vector<std::string> names_of_outputs(const graph::Graph& graph);
+
 }  // namespace buda::runner

@@ -143,10 +143,10 @@ std::vector<Remedy> remedies(const netlist::Netlist& netlist, const device::Devi
   return out;
 }
 
-void tell_remedies(const Options& o, const netlist::Netlist& netlist, const device::DeviceDescriptor& device,
+void tell_remedies(const Options& o, const NamedTensors& expected, const netlist::Netlist& netlist, const device::DeviceDescriptor& device,
                    const std::function<Result<RerunResults>(const Rerun&)>& rerun, Host& host) {
   QuietHost quiet(host);
-  auto is_as_expected = [&](const NamedTensors& outputs) { return compare_outputs(o, outputs, {}, quiet).ok(); };
+  auto is_as_expected = [&](const NamedTensors& outputs) { return compare_outputs(o, expected, outputs, {}, quiet).ok(); };
   host.progress("looking for what would mend it", 0, 0);
   const auto in_fp32 = rerun({.fp32 = true, .with_ops = true});
   if (!in_fp32) return;

@@ -37,7 +37,7 @@ std::vector<Remedy> remedies(const netlist::Netlist& netlist, const device::Devi
 
 // Runs anew, and tells in notes what was found (RN009: ops that lose most, or that formats are not the reason; RN010: what mends it). A run
 // that fails tells nothing.
-void tell_remedies(const Options& options, const netlist::Netlist& netlist, const device::DeviceDescriptor& device,
-                   const std::function<Result<RerunResults>(const Rerun&)>& rerun, Host& host);
+void tell_remedies(const Options& options, const NamedTensors& expected, const netlist::Netlist& netlist,
+                   const device::DeviceDescriptor& device, const std::function<Result<RerunResults>(const Rerun&)>& rerun, Host& host);
 
 }  // namespace buda::runner

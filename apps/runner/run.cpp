@@ -127,6 +127,16 @@ class Runner {  // wide because each kind of model, and each thing that a run ca
   Runner(const Options& o, cli::ToolHost& host) : o_(o), host_(host) {}
 
   Result<void> run() {
+    auto done = run_and_compare();
+    if (done || !o_.inputs.empty() || o_.stimulus || o_.test) return done;
+    // None is given at all: perhaps it is not known how.
+    if (Diagnostic& last = done.failure().diagnostics().back(); last.code == "RT020")
+      last.hint = "--inputs FILE.npz gives them, by name; --stimulus draws random ones";
+    return done;
+  }
+
+ private:
+  Result<void> run_and_compare() {
     BUDA_TRY(check_options());
     host_.progress("reading the model", 0, 0);
     BUDA_ASSIGN(auto bytes, host_.fs().read(o_.model));
@@ -149,18 +159,17 @@ class Runner {  // wide because each kind of model, and each thing that a run ca
       BUDA_TRY(write_tensors(host_.fs(), o_.dump, dumped, host_.write_mode));
     }
     BUDA_TRY(write_outputs(o_, outputs, output_order_, has_values_, host_));
-    if (!o_.expect.empty()) {
-      auto verdict = compare_outputs(o_, outputs, output_order_, host_);
+    if (expected_) {
+      auto verdict = compare_outputs(o_, *expected_, outputs, output_order_, host_);
       if (!verdict && can_be_mended(verdict.failure()))
         tell_remedies(
-            o_, ran_->netlist, ran_->device, [this](const Rerun& how) { return rerun(how); }, host_);
+            o_, *expected_, ran_->netlist, ran_->device, [this](const Rerun& how) { return rerun(how); }, host_);
       if (!verdict) return verdict;
     }
     if (reference_) return compare_with_reference(tested_, test_config_, outputs, *reference_, host_);
     return success();
   }
 
- private:
   Result<void> write_times() {
     if (!summary_) return success();  // it has been said
     BUDA_ASSIGN(auto folder,
@@ -276,6 +285,7 @@ class Runner {  // wide because each kind of model, and each thing that a run ca
                             : o_.formats == "bfloat16" ? runtime::Arithmetic::bfloat16
                                                        : runtime::Arithmetic::fp32;
     auto read_inputs = [&](const graph::Graph& graph, std::vector<std::string> names) -> Result<NamedTensors> {
+      BUDA_TRY(expect_of(names_of_outputs(graph)));
       BUDA_ASSIGN(auto inputs, read_named(host_, o_.inputs, input_side(std::move(names))));
       if (!o_.stimulus) return inputs;
       BUDA_ASSIGN(auto drawn, runtime::draw_inputs(graph, o_.model, inputs, host_.seed));
@@ -317,6 +327,15 @@ class Runner {  // wide because each kind of model, and each thing that a run ca
     return run_bare(bytes);
   }
 
+  // Of a netlist beside its plan, where every rule of another architecture would have something to say.
+  Result<void> check_architecture(const netlist::Netlist& netlist, const device::DeviceDescriptor& device) const {
+    if (netlist.arch.empty() || netlist.arch == device.arch) return success();
+    Diagnostic d = usage_error("RN012", cat("option --device: '", o_.model, "' is for architecture ", netlist.arch, ", and device '",
+                                            o_.device, "' has ", device.arch));
+    d.hint = "leave --device out, or compile the model for that device";
+    return d;
+  }
+
   Result<void> check_planned() const {
     if (!o_.programs.empty()) return usage_error("RN001", "option --program is for bare netlists");
     if (params_.parameters.empty()) return success();
@@ -330,6 +349,7 @@ class Runner {  // wide because each kind of model, and each thing that a run ca
     BUDA_TRY(check_planned());
     BUDA_ASSIGN(auto device, descriptor(model.plan.device, model.device));
     if (model.device) BUDA_TRY(image::check_same_device(*model.device, device, model.path));
+    BUDA_TRY(check_architecture(model.program.netlist, device));
     if (model.uses_device()) BUDA_TRY(netlist::require_rules(model.program.netlist, device, host_));
     if (!products_.files.empty()) model.products = std::move(products_);
     digest_ = io::sha256_hex(model.text.view());
@@ -361,8 +381,18 @@ class Runner {  // wide because each kind of model, and each thing that a run ca
     return run_session(*session, *inputs);
   }
 
+  // What is wrong with --expect is told before the run, which may take long.
+  Result<void> expect_of(const std::vector<std::string>& outputs) {
+    if (o_.expect.empty()) return success();
+    BUDA_ASSIGN(expected_, read_expected(o_, outputs, host_));
+    return success();
+  }
+
   Result<NamedTensors> inputs_of(const runtime::Model& model) {
     std::vector<std::string> names;
+    for (const auto& output : model.plan.outputs) names.push_back(output.name);
+    BUDA_TRY(expect_of(names));
+    names.clear();
     for (const auto& input : model.plan.inputs) names.push_back(input.name);
     BUDA_ASSIGN(auto inputs, read_named(host_, o_.inputs, input_side(std::move(names))));
     if (o_.stimulus || o_.test) BUDA_TRY(add_drawn(model, inputs));
@@ -408,6 +438,9 @@ class Runner {  // wide because each kind of model, and each thing that a run ca
     std::vector<std::string> wanted;
     for (const auto* q : runtime::input_queues(program.netlist)) wanted.push_back(q->name);
     BUDA_TRY(check_dump_ops(program.netlist));
+    std::vector<std::string> made;
+    for (const auto* q : runtime::output_queues(program.netlist)) made.push_back(q->name);
+    BUDA_TRY(expect_of(made));
     BUDA_ASSIGN(auto inputs, read_named(host_, o_.inputs, input_side(std::move(wanted))));
     if (o_.stimulus || o_.test) BUDA_TRY(add_stimulus(program.netlist, inputs));
     BUDA_TRY(runtime::complete_program(program, target_->needs(), products_, device, host_));
@@ -519,6 +552,7 @@ class Runner {  // wide because each kind of model, and each thing that a run ca
     device::DeviceDescriptor device;
   };
   std::string digest_;                             // of the netlist's text, where it is one model's
+  std::optional<NamedTensors> expected_;           // of --expect
   std::optional<Ran> ran_;                         // a model, with --expect
   std::function<void(netlist::Netlist&)> change_;  // of a run beside another one
   netlist::Netlist tested_;                        // with --test

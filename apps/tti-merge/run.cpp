@@ -6,6 +6,7 @@
 #include <buda/base/text.hpp>
 #include <buda/compiler/merge_models.hpp>
 #include <buda/image/image.hpp>
+#include <buda/io/process.hpp>
 
 #include <utility>
 
@@ -13,6 +14,30 @@ namespace buda::tti_merge {
 namespace {
 
 constexpr std::string_view kImageEnding = ".tti";
+
+std::string without_ending(const std::string& name) {
+  return name.ends_with(kImageEnding) ? name.substr(0, name.size() - kImageEnding.size()) : name;
+}
+
+// The call as it should be, of images that are named by their files, or that lie in the current folder.
+std::string hint_for_names(const Options& o, const std::vector<std::string>& names, Host& host) {
+  std::string folder;
+  std::vector<std::string> stems;
+  for (const std::string& name : names) {
+    const auto slash = name.rfind('/');
+    const std::string of_this = slash == std::string::npos ? "." : name.substr(0, slash);
+    const std::string stem = without_ending(slash == std::string::npos ? name : name.substr(slash + 1));
+    if ((!folder.empty() && folder != of_this) || !host.fs().exists(cat(of_this, '/', stem, kImageEnding)))
+      return "copy the images into one folder; -mbl names the folder, and -mdl its images without .tti";
+    folder = of_this;
+    stems.push_back(stem);
+  }
+  if (stems.empty()) return "-mbl names the folder, and -mdl its images without .tti";
+  std::vector<std::string> call = {"tti-merge", "-mbl", folder, "-mdl"};
+  call.insert(call.end(), stems.begin(), stems.end());
+  call.insert(call.end(), {"-o", o.output});
+  return io::shell_line(call);
+}
 
 Result<image::NamedImage> read_model(const Options& o, const std::string& name, Host& host) {
   if (!image::is_safe_name(name) || name.find('/') != std::string::npos)
@@ -24,8 +49,8 @@ Result<image::NamedImage> read_model(const Options& o, const std::string& name, 
     std::vector<std::string> there;
     if (auto files = host.fs().list(o.location))
       for (const auto& file : *files)
-        if (file.ends_with(kImageEnding)) there.push_back(file.substr(0, file.size() - kImageEnding.size()));
-    if (auto near = nearest_word(name, there)) {
+        if (file.ends_with(kImageEnding)) there.push_back(without_ending(file));
+    if (auto near = nearest_word(without_ending(name), there)) {
       d.hint = cat("did you mean '", *near, "'?");
     } else if (!there.empty()) {
       d.hint = cat("the folder has ", join(there, ", "));
@@ -40,7 +65,7 @@ Result<image::NamedImage> read_model(const Options& o, const std::string& name, 
 
 std::string stem_of(const std::string& path) {
   std::string name = path.substr(path.rfind('/') + 1);
-  if (name.ends_with(kImageEnding)) name.resize(name.size() - kImageEnding.size());
+  name = without_ending(name);
   return name.empty() || path == io::kStdStream ? "merged_model" : name;
 }
 
@@ -49,8 +74,11 @@ std::string stem_of(const std::string& path) {
 Result<void> run(const Options& o, Host& host) {
   std::vector<std::string> names = o.models;
   names.insert(names.end(), o.further.begin(), o.further.end());
-  if (o.location.empty())
-    return usage_error("TM001", "option --model_binaries_location (-mbl): the folder of the images to merge is missing");
+  if (o.location.empty()) {
+    Diagnostic d = usage_error("TM001", "option --model_binaries_location (-mbl): the folder of the images to merge is missing");
+    d.hint = hint_for_names(o, names, host);
+    return d;
+  }
   if (names.empty()) return usage_error("TM001", "option --models (-mdl): the models to merge are missing");
   std::vector<image::NamedImage> images;
   Failure failure;

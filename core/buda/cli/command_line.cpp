@@ -206,7 +206,27 @@ void lay_over(const Layer& layer, ParsedOptions& out, std::map<std::string, std:
   for (const auto& [key, text] : layer.family_values) family_values[key] = text;
 }
 
-void check_positionals(const std::vector<std::string>& given, const OptionSet& set, Failure& failure) {
+// What may have been meant by an argument that no tool takes there; "": nothing that is known.
+std::string meant_by(const std::string& text, const std::vector<std::string>& arguments, const OptionSet& set) {
+  const auto at = std::find(arguments.begin(), arguments.end(), text);
+  if (at != arguments.begin() && at != arguments.end()) {
+    const std::string& before = *std::prev(at);
+    const BoundOption* option = before.starts_with("--") ? set.find_key(before.substr(2)) : nullptr;
+    if (option != nullptr && option->spec.type == OptionType::flag) return cat("option ", before, " does not take a value");
+  }
+  const auto ends_with_one_of = [&](std::initializer_list<std::string_view> endings) {
+    return std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) { return text.ends_with(ending); });
+  };
+  const auto option_for_it = [&](const char* name) {
+    return set.find(name) != nullptr && std::find(arguments.begin(), arguments.end(), cat("--", name)) == arguments.end();
+  };
+  if (ends_with_one_of({".npz", ".npy", ".safetensors"}) && option_for_it("inputs")) return cat("did you mean '--inputs ", text, "'?");
+  if (ends_with_one_of({".yaml", ".yml"}) && option_for_it("netlist")) return cat("did you mean '--netlist ", text, "'?");
+  return "";
+}
+
+void check_positionals(const std::vector<std::string>& given, const std::vector<std::string>& arguments, const OptionSet& set,
+                       Failure& failure) {
   std::size_t least = 0, most = 0;
   for (const auto& p : set.positional_list()) {
     least += p.least;
@@ -222,15 +242,25 @@ void check_positionals(const std::vector<std::string>& given, const OptionSet& s
       }
     }
   } else if (given.size() > most) {
-    failure.add(usage_error("CL005", cat("unexpected argument '", given[most], '\'')));
+    Diagnostic d = usage_error("CL005", cat("unexpected argument '", given[most], '\''));
+    d.hint = meant_by(given[most], arguments, set);
+    failure.add(std::move(d));
   }
 }
 
 // "the required argument for option '--output' is missing" and its like. Boost puts what was given in the place of %option% and of other
 // words between percent signs, and does not come to an end where that has such a word itself.
-std::string said_of(const po::error& error, const std::vector<std::string>& arguments) {
+// `given_as`: how the options were called, which Boost does not know.
+std::string said_of(const po::error& error, const std::vector<std::string>& arguments, const std::map<std::string, std::string>& given_as) {
   const auto has_percent = [](const std::string& argument) { return argument.find('%') != std::string::npos; };
-  if (std::none_of(arguments.begin(), arguments.end(), has_percent)) return error.what();
+  if (std::none_of(arguments.begin(), arguments.end(), has_percent)) {
+    std::string text = error.what();
+    for (const auto& [name, spelled] : given_as) {
+      const std::string quoted = cat("'--", name, '\'');
+      if (const auto at = text.find(quoted); at != std::string::npos) text.replace(at, quoted.size(), cat('\'', spelled, '\''));
+    }
+    return text;
+  }
   return "the argument of an option is missing, or should follow immediately after its equal sign";
 }
 
@@ -273,7 +303,7 @@ Result<ParsedOptions> parse_command_line(const std::vector<std::string>& argumen
       }
     }
   } catch (const po::error& e) {
-    failure.add(usage_error("CL001", said_of(e, arguments)));
+    failure.add(usage_error("CL001", said_of(e, arguments, out.given_as)));
   }
   for (const auto& text : command.values.texts("set")) {
     auto equals = text.find('=');
@@ -287,7 +317,7 @@ Result<ParsedOptions> parse_command_line(const std::vector<std::string>& argumen
   bool only_asks = command.values.flag("help") || command.values.flag("version") || command.values.has("list-plugins") ||
                    command.values.has("list-options") || command.values.flag("print-config");
   // An unknown option may have had a value, which then stands here as an argument: one message is enough.
-  if (!only_asks && failure.empty()) check_positionals(out.positionals, set, failure);
+  if (!only_asks && failure.empty()) check_positionals(out.positionals, arguments, set, failure);
 
   for (const auto& option : set.options())
     if (!option.spec.default_text.empty()) out.values.set(option.spec.name, option.spec.default_text);

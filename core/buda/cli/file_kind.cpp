@@ -220,6 +220,9 @@ std::string advice(const InputFile& input, FileKind found) {
   if (found == FileKind::host_plan || found == FileKind::placement_report)
     return wanted < FileKind::netlist ? "it goes with the netlist next to it, the input of a later stage: netlist2pipe NETLIST -o DIR"
                                       : "give the netlist, which the balancer writes next to it";
+  if (found == FileKind::image && wanted == FileKind::netlist)
+    return cat("this takes its netlist out, into the folder ", cli::model_name(input.path),
+               ".image: ", io::shell_line({"tti-pack", "extract", input.path}));
   if (found > wanted) return cat("it is the input of a later stage: ", next_command(input.path, found));
   return cat("first run: ", join(commands(input.path, found, wanted), " && "));
 }

@@ -18,6 +18,7 @@
 #include <buda/cli/signals.hpp>
 #include <buda/cli/terminal.hpp>
 #include <buda/cli/timeline.hpp>
+#include <buda/io/process.hpp>
 #include <buda/io/replaced_input.hpp>
 #include <buda/plugin/guard.hpp>
 #include <buda/plugin/loader.hpp>
@@ -324,7 +325,17 @@ Result<const ToolSpec*> choose_command(const ToolSpec& spec, std::vector<std::st
     return &command;
   }
   if (spec.run || first == "--help" || first == "-h" || first == "--version" || first.starts_with("--list-plugins")) return &spec;
-  if (first.empty() || first.starts_with('-')) return usage_error("CL005", cat("missing command; one of: ", join(names, ", ")));
+  if (first.empty() || first.starts_with('-')) {
+    Diagnostic d = usage_error("CL005", cat("missing command; one of: ", join(names, ", ")));
+    const auto command = std::find_first_of(arguments.begin(), arguments.end(), names.begin(), names.end());
+    if (command != arguments.end()) {
+      std::vector<std::string> call = {spec.name, *command};
+      call.insert(call.end(), arguments.begin(), command);
+      call.insert(call.end(), std::next(command), arguments.end());
+      d.hint = cat("the command comes first: ", io::shell_line(call));
+    }
+    return d;
+  }
   Diagnostic d = usage_error("CL005", cat("unknown command '", first, "'; one of: ", join(names, ", ")));
   if (first == "help" || first == "version") {
     d.hint = cat("did you mean '", spec.name, " --", first, "'?");

@@ -29,7 +29,7 @@ class Comparison {
     if (there == here) return;
     Diagnostic d = input_error(code, {path_}, cat("the image was made for ", what, ' ', there, ", device '", device_.name, "' has ", here));
     d.data = {{"image", there}, {"device", here}};
-    d.hint = cat("compile the model for this device: --device ", device_.name);
+    d.hint = cat("compile the model for this device: buda compile MODEL --device ", device_.name);
     failure_.add(std::move(d));
   }
 

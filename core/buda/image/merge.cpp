@@ -81,11 +81,13 @@ class Merger {
 
   Result<void> check_devices() {
     Failure failure;
+    const bool agree = std::all_of(images_.begin(), images_.end(),
+                                   [&](const NamedImage& i) { return i.image.device.arch == images_.front().image.device.arch; });
     for (const auto& [name, image] : images_) {
       if (image.device.arch != options_.arch) {
         Diagnostic d =
             input_error("IM031", {name}, cat("the image is for architecture ", image.device.arch, ", to be merged for ", options_.arch));
-        d.hint = cat("tti-merge --arch ", image.device.arch);
+        d.hint = agree ? cat("tti-merge --arch ", image.device.arch) : "compile all models for one device";
         failure.add(std::move(d));
         continue;
       }

@@ -97,6 +97,9 @@ TEST(Npz, OtherMembersAreErrors) {
             "TN021: is a zip archive, but not an .npz file: its member 'data.pkl' is not a .npy file");
   EXPECT_EQ(npz_error_of(zipped({{"a.npy", "hello"}})),
             "TN020: member 'a.npy': is not an .npy file: it does not begin with \"\\x93NUMPY\"");
+  auto other = parse_npz(io::Bytes(zipped({{"data.pkl", "x"}, {"version", "3"}})), "a.npz");
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.failure().diagnostics().size(), 1u) << "one member is enough to tell";
   // All of them are reported.
   auto t = parse_npz(io::Bytes(zipped({{"a.npy", "hello"}, {"b", ""}})), "a.npz");
   ASSERT_FALSE(t);

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace buda {
@@ -22,10 +23,13 @@ Result<NamedTensors> parse_npz(const io::Bytes& bytes, const std::string& path) 
   BUDA_ASSIGN(std::vector<ZipMember> members, parse_zip(bytes, path));
   NamedTensors tensors;
   Failure failure;
+  bool is_other = false;
   for (const ZipMember& member : members) {
     if (!member.name.ends_with(kMemberEnding)) {
-      failure.add(
-          input_error("TN021", {path}, cat("is a zip archive, but not an .npz file: its member '", member.name, "' is not a .npy file")));
+      // One is enough to tell that it is another archive.
+      if (!std::exchange(is_other, true))
+        failure.add(
+            input_error("TN021", {path}, cat("is a zip archive, but not an .npz file: its member '", member.name, "' is not a .npy file")));
       continue;
     }
     auto tensor = parse_npy(member.content, path);
