@@ -22,7 +22,7 @@ import slices  # noqa: E402
 TOOLS = ("buda", "importer", "optimizer", "balancer")
 CODE = re.compile(r"(?:error|warning|note): .*\[([A-Z]{2}\d{3})\]$")
 # Options that show the way instead of taking it, and texts with places to fill in.
-OPEN = re.compile(r"=N\b|=FILE|MODEL|NAME=|\bDIR\b|…|the command was|first run: |made by --cache|without --expect|--(help|list-|save-temps|plugin-path|frontend)|--value (if|would)")
+OPEN = re.compile(r"=N\b|=FILE|MODEL|\bIMAGE\b|NAME=|\bDIR\b|…|the command was|first run: |made by --cache|without --expect|--(help|list-|save-temps|plugin-path|frontend)|--value (if|would)")
 
 
 def options_of(hint):
