@@ -5,6 +5,7 @@
 #include <buda/base/text.hpp>
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 namespace buda::frontend {
@@ -23,6 +24,16 @@ Result<Dims> axes_of(const OpImport& op, const Dims& axes, std::size_t rank) {
   }
   std::sort(out.begin(), out.end());
   if (std::adjacent_find(out.begin(), out.end()) != out.end()) return op.refuse(cat("its axes ", list_text(axes), " name one axis twice"));
+  return out;
+}
+
+Result<Dims> permutation_of(const OpImport& op, const Dims& given, std::size_t rank) {
+  Dims out = given, order(rank);
+  std::iota(order.begin(), order.end(), 0);
+  for (auto& axis : out)
+    if (axis < 0) axis += static_cast<std::int64_t>(rank);
+  if (!std::is_permutation(out.begin(), out.end(), order.begin(), order.end()))
+    return op.refuse(cat("its permutation ", list_text(given), " is not one of ", rank, " axes"));
   return out;
 }
 

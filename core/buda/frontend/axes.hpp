@@ -21,6 +21,9 @@ Result<std::int64_t> axis_of(const OpImport& op, std::int64_t axis, std::size_t 
 // The same for several, sorted; a repetition is an error.
 Result<Dims> axes_of(const OpImport& op, const Dims& axes, std::size_t rank);
 
+// The order of a transpose, with axes counted from the start; one that is not an order of all axes is an error.
+Result<Dims> permutation_of(const OpImport& op, const Dims& given, std::size_t rank);
+
 // The shape [product of the sizes before the axis, product of the others].
 Result<Shape> as_matrix(const OpImport& op, const Shape& shape, std::int64_t axis);
 

@@ -50,4 +50,14 @@ Result<std::int64_t> integer_of(const OpImport& op, const Tensor& argument, std:
   return list[0];
 }
 
+Result<double> number_of(const OpImport& op, const Tensor& argument, std::string_view what) {
+  if (argument.size() != 1) return op.refuse(cat("its ", what, " is ", argument.describe(), ", not a single number"));
+  return argument.cast(DType::f64).as<double>()[0];
+}
+
+Result<bool> truth_of(const OpImport& op, const Tensor& argument, std::string_view what) {
+  if (argument.size() != 1) return op.refuse(cat("its ", what, " is ", argument.describe(), ", not a single boolean"));
+  return static_cast<bool>(argument.cast(DType::boolean).as<Boolean>()[0]);
+}
+
 }  // namespace buda::frontend

@@ -22,6 +22,9 @@ Result<Tensor> known_argument(const OpImport& op, ValueStore& store, const Opera
 // The numbers of an argument that must be a list of integers; or of one integer.
 Result<std::vector<std::int64_t>> integers_of(const OpImport& op, const Tensor& argument, std::string_view what);
 Result<std::int64_t> integer_of(const OpImport& op, const Tensor& argument, std::string_view what);
+// An argument that must be a single number, or a single truth value (a number other than 0).
+Result<double> number_of(const OpImport& op, const Tensor& argument, std::string_view what);
+Result<bool> truth_of(const OpImport& op, const Tensor& argument, std::string_view what);
 
 }  // namespace buda::frontend
 

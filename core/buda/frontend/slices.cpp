@@ -120,6 +120,14 @@ Result<Borders> borders_of(const OpImport& op, const Dims& pairs, std::size_t ra
   return out;
 }
 
+graph::ValueRef padded(OpImport& op, Layouts& layouts, graph::ValueRef x, const Borders& borders, double number) {
+  auto first = layouts.channels_first(x);
+  if (!first) return op.result().pad(x, borders.before, borders.after, number);
+  auto in_its_order = [](const Dims& d) { return Dims{d[0], d[3], d[1], d[2]}; };
+  Ref y = op.result().pad(*first, in_its_order(borders.before), in_its_order(borders.after), number);
+  return layouts.channels_last(op.step("last"), y);
+}
+
 graph::ValueRef reversed(OpImport& op, graph::ValueRef x, const Dims& axes) {
   // From the last element to the one before the first.
   Dims starts(axes.size(), -1), stops(axes.size(), std::numeric_limits<std::int64_t>::min()), steps(axes.size(), -1);

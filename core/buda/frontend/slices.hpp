@@ -4,6 +4,7 @@
 
 #include <buda/diag/result.hpp>
 #include <buda/frontend/axes.hpp>
+#include <buda/frontend/layouts.hpp>
 #include <buda/frontend/op_import.hpp>
 #include <buda/tensor/shape.hpp>
 
@@ -35,6 +36,9 @@ struct Borders {
 };
 // From pairs for each axis, [before, after, before, after, …].
 Result<Borders> borders_of(const OpImport& op, const Dims& pairs, std::size_t rank);
+
+// x with these borders of one number. An image that was computed with channels first gets them there.
+graph::ValueRef padded(OpImport& op, Layouts& layouts, graph::ValueRef x, const Borders& borders, double number);
 
 // The elements along each of the axes (which are not negative) in the opposite order.
 graph::ValueRef reversed(OpImport& op, graph::ValueRef x, const Dims& axes);

@@ -6,6 +6,7 @@
 #include "records.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/frontend/model_name.hpp>
 #include <buda/graph/file/refer.hpp>
 #include <buda/plugin/frontend.hpp>
 #include <buda/plugin/plugin.hpp>
@@ -15,14 +16,6 @@
 
 namespace buda::onnx_frontend {
 namespace {
-
-// "models/mlp.onnx" gives "mlp".
-std::string stem(const std::string& path) {
-  if (path == io::kStdStream) return "model";
-  std::string name = path.substr(path.rfind('/') + 1);
-  auto dot = name.rfind('.');
-  return dot == std::string::npos || dot == 0 ? name : name.substr(0, dot);
-}
 
 // A ModelProto has no magic number, but it begins with its fields in their order: the version of the format (1, a small number), then
 // strings like the producer's name (2 to 6), opset imports (8) or the graph (7). A few fields that fit are proof enough against text.
@@ -60,7 +53,7 @@ class OnnxFrontend final : public plugin::Frontend {
       BUDA_ASSIGN(Model model, read_model(source, host));
       model.training = options.training;
       BUDA_TRY(prepare(model, options, host));
-      BUDA_ASSIGN(graph::Graph graph, import_graph(model, options.name.empty() ? stem(source.path) : options.name, host));
+      BUDA_ASSIGN(graph::Graph graph, import_graph(model, options.name.empty() ? frontend::model_name(source.path) : options.name, host));
       refer_to_file(graph, source.bytes, source.path);
       for (const auto& [path, bytes] : model.tensor_files) refer_to_file(graph, bytes, path);
       return graph;

@@ -6,6 +6,7 @@
 #include "text_reader.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/frontend/model_name.hpp>
 #include <buda/graph/file/refer.hpp>
 #include <buda/plugin/frontend.hpp>
 #include <buda/plugin/plugin.hpp>
@@ -14,14 +15,6 @@
 
 namespace buda::stablehlo {
 namespace {
-
-// "models/mlp.mlir" gives "mlp".
-std::string graph_name_for(const std::string& path) {
-  if (path == io::kStdStream) return "model";
-  std::string name = path.substr(path.rfind('/') + 1);
-  auto dot = name.rfind('.');
-  return dot == std::string::npos || dot == 0 ? name : name.substr(0, dot);
-}
 
 class StableHloFrontend final : public plugin::Frontend {
  public:
@@ -49,7 +42,7 @@ class StableHloFrontend final : public plugin::Frontend {
       const bool is_bytecode = bytes.starts_with(kBytecodeMagic);
       BUDA_ASSIGN(Module module, is_bytecode ? read_bytecode(source.path, source.bytes) : read_text(source.path, source.bytes));
       BUDA_ASSIGN(graph::Graph graph,
-                  import_graph(module, options.name.empty() ? graph_name_for(source.path) : options.name, function_, options));
+                  import_graph(module, options.name.empty() ? frontend::model_name(source.path) : options.name, function_, options));
       refer_to_file(graph, source.bytes, source.path);
       return graph;
     } catch (const std::bad_alloc&) {

@@ -6,6 +6,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/frontend/angles.hpp>
+#include <buda/frontend/arithmetic.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <limits>
@@ -111,30 +112,18 @@ Result<void> import_filled(NodeImport& n) {
 
 // ---- two inputs
 
-// An operand for an operation with channels first: it was computed so; or it has one number for each channel, or one for all.
-std::optional<Ref> image_operand(NodeImport& n, std::size_t i, Ref value) {
-  if (auto first = n.layouts().channels_first(value)) return first;
+frontend::ElementOperand operand(NodeImport& n, std::size_t i) {
   auto shape = n.shape(i);
-  if (!shape || !n.is_known(i) || shape->rank() > 4) return std::nullopt;
-  if (shape->rank() == 0) return value;
-  std::int64_t channels = (*shape)[shape->rank() - 1];
-  if (shape->volume() != channels) return std::nullopt;
-  return n.step(i == 0 ? "a" : "b").reshape(value, Shape{channels, 1, 1});
+  return {n.input(i), shape && n.is_known(i) ? std::optional<Shape>(*shape) : std::nullopt};
 }
 
 // make(a, b), whose last builder is n.result().
 template <class F>
 Result<void> output_binary(NodeImport& n, F make) {
-  Ref a = n.input(0), b = n.input(1);
-  if (n.layouts().channels_first(a) || n.layouts().channels_first(b)) {
-    auto first_a = image_operand(n, 0, a), first_b = image_operand(n, 1, b);
-    if (first_a && first_b) {
-      Ref y = make(*first_a, *first_b);
-      n.output(n.layouts().channels_last(n.step("last"), y));
-      return success();
-    }
-  }
-  n.output(make(a, b));
+  auto a = operand(n, 0), b = operand(n, 1);
+  auto in = frontend::element_operands(n, n.layouts(), a, b);
+  Ref y = make(in.a, in.b);
+  n.output(in.channels_first ? n.layouts().channels_last(n.step("last"), y) : y);
   return success();
 }
 
@@ -156,23 +145,12 @@ Result<void> import_bias_add(NodeImport& n) {
 }
 
 Result<void> import_squared_difference(NodeImport& n) {
-  return output_binary(n, [&](Ref a, Ref b) {
-    Ref difference = n.step("difference").subtract(a, b);
-    return n.result().square(difference);
-  });
+  return output_binary(n, [&](Ref a, Ref b) { return frontend::squared_difference(n, a, b); });
 }
 
 Result<void> import_floor_div(NodeImport& n) {
   BUDA_ASSIGN(auto type, n.type(0));
-  return output_binary(n, [&](Ref a, Ref b) {
-    if (is_float(type.dtype)) {
-      Ref quotient = n.step("quotient").divide(a, b);
-      return n.result().op("floor", {quotient});
-    }
-    Ref rest = n.step("rest").op("modulo", {a, b});
-    Ref whole = n.step("whole").subtract(a, rest);
-    return n.result().divide(whole, b);
-  });
+  return output_binary(n, [&](Ref a, Ref b) { return frontend::floor_quotient(n, a, b, type.dtype); });
 }
 
 // 0 where the first input is 0, whatever the second one is.
@@ -221,10 +199,7 @@ Result<void> import_no_nan(NodeImport& n) {
 }
 
 Result<void> import_not_equal(NodeImport& n) {
-  return output_binary(n, [&](Ref a, Ref b) {
-    Ref equal = n.step("equal").op("equal", {a, b});
-    return n.result().op("logical_not", {equal});
-  });
+  return output_binary(n, [&](Ref a, Ref b) { return frontend::not_equal(n, a, b); });
 }
 
 Result<void> import_add_n(NodeImport& n) {

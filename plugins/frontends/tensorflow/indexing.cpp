@@ -3,6 +3,7 @@
 #include "node_import.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/frontend/indexing.hpp>
 #include <buda/frontend/running_product.hpp>
 #include <buda/frontend/scatter.hpp>
 #include <buda/frontend/slices.hpp>
@@ -18,22 +19,12 @@ using Dims = NodeImport::Dims;
 
 constexpr std::int64_t kMaxStitched = std::int64_t{1} << 26;  // rows that a few bytes of the file ask for
 
-// With batch axes: each sample's slices by its own indices, which is a gather of single elements' coordinates.
-Result<void> gather(NodeImport& n, const Operand& table, std::int64_t given_axis) {
+Result<void> gather(NodeImport& n, const Operand& table, std::int64_t axis) {
   Ref value = n.ref(table), indices = n.input(1);
   BUDA_ASSIGN(Shape x, n.shape_of(value));
-  BUDA_ASSIGN(auto axis, frontend::axis_of(n, given_axis, x.rank()));
-  std::int64_t batch = n.integer("batch_dims", 0);
-  if (batch == 0) {
-    n.output(n.result().op("gather", {value, indices}, {{"dim", axis}}));
-    return success();
-  }
   BUDA_ASSIGN(Shape places, n.shape(1));
-  if (batch < 0) batch += static_cast<std::int64_t>(places.rank());
-  if (batch < 0 || batch != axis || batch > static_cast<std::int64_t>(places.rank()))
-    return n.refuse(cat("its batch_dims ", batch, " with axis ", axis, " are not supported; both must be equal"));
-  Ref column = n.step("indices").unsqueeze(indices, {static_cast<std::int64_t>(places.rank())});
-  n.output(n.result().op("gather_nd", {value, column}, {{"batch_dims", batch}}));
+  BUDA_ASSIGN(Ref y, frontend::gathered(n, value, x, indices, places, axis, n.integer("batch_dims", 0)));
+  n.output(y);
   return success();
 }
 
@@ -75,10 +66,8 @@ Result<void> import_one_hot(NodeImport& n) {
   BUDA_ASSIGN(double on, n.known_number(2, "value at an index"));
   BUDA_ASSIGN(double off, n.known_number(3, "value elsewhere"));
   BUDA_ASSIGN(auto type, n.type(2));
-  Tensor values(Shape{2}, std::vector<double>{off, on});
   Ref indices = n.input(0);
-  Ref both = n.step("values").constant(values.cast(type.dtype));
-  n.output(n.result().op("one_hot", {indices, both}, {{"depth", depth}, {"dim", n.integer("axis", -1)}}));
+  n.output(frontend::one_hot(n, indices, depth, on, off, type.dtype, n.integer("axis", -1)));
   return success();
 }
 

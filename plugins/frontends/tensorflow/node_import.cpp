@@ -137,15 +137,13 @@ Result<std::int64_t> NodeImport::known_integer(std::size_t i, std::string_view w
 
 Result<double> NodeImport::known_number(std::size_t i, std::string_view what) const {
   BUDA_ASSIGN(Tensor tensor, known(i, what));
-  if (tensor.size() != 1) return refuse(cat("its ", what, " (input ", i, ") is ", tensor.describe(), ", not a single number"));
-  return tensor.cast(DType::f64).as<double>()[0];
+  return frontend::number_of(*this, tensor, cat(what, " (input ", i, ')'));
 }
 
 Result<bool> NodeImport::known_truth(const Operand& value, std::string_view what) const {
   if (value == nullptr) return refuse(cat("its ", what, " is no tensor"));
   BUDA_ASSIGN(Tensor tensor, frontend::known_argument(*this, state_->store, value, what));
-  if (tensor.size() != 1) return refuse(cat("its ", what, " is ", tensor.describe(), ", not one Boolean"));
-  return static_cast<bool>(tensor.cast(DType::boolean).as<Boolean>()[0]);
+  return frontend::truth_of(*this, tensor, what);
 }
 
 Ref NodeImport::cast(Ref value, DType to, std::string_view step_name) {

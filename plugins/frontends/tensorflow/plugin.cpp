@@ -5,6 +5,7 @@
 #include "op_table.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/frontend/model_name.hpp>
 #include <buda/graph/file/refer.hpp>
 #include <buda/plugin/frontend.hpp>
 #include <buda/plugin/plugin.hpp>
@@ -19,14 +20,10 @@ namespace {
 
 // "models/kws.pb" gives "kws", and "models/kws/saved_model.pb" too.
 std::string graph_name_for(const std::string& path) {
-  if (path == io::kStdStream) return "model";
-  std::string name = path.substr(path.rfind('/') + 1);
-  if ((name == "saved_model.pb" || name == "saved_model.pbtxt") && path.size() > name.size() + 1) {
-    name = path.substr(0, path.size() - name.size() - 1);
-    return name.substr(name.rfind('/') + 1);
-  }
-  auto dot = name.rfind('.');
-  return dot == std::string::npos || dot == 0 ? name : name.substr(0, dot);
+  const std::string name = path.substr(path.rfind('/') + 1);
+  if ((name != "saved_model.pb" && name != "saved_model.pbtxt") || path.size() <= name.size() + 1) return frontend::model_name(path);
+  const std::string folder = path.substr(0, path.size() - name.size() - 1);
+  return folder.substr(folder.rfind('/') + 1);
 }
 
 class TensorFlowFrontend final : public plugin::Frontend {

@@ -3,6 +3,7 @@
 #include "node_import.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/frontend/resizing.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
@@ -14,42 +15,21 @@ namespace {
 using Ref = NodeImport::Ref;
 using Dims = NodeImport::Dims;
 
-struct Sizes {
-  Shape from;  // [samples, rows, columns, channels]
-  Dims to;     // rows and columns
-};
-
-Result<Sizes> sizes_of(NodeImport& n) {
+Result<void> resize(NodeImport& n, ops::AttrMap attrs) {
   BUDA_ASSIGN(Shape x, n.shape(0));
   BUDA_ASSIGN(Dims size, n.known_integers(1, "size"));
-  if (x.rank() != 4 || size.size() != 2 || size[0] < 1 || size[1] < 1)
-    return n.refuse(
-        cat("its input is ", x.text(), " and its size ", list_text(size), "; [samples, rows, columns, channels] and two sizes are needed"));
-  return Sizes{std::move(x), std::move(size)};
-}
-
-Result<void> resize(NodeImport& n, ops::AttrMap attrs) {
-  BUDA_ASSIGN(Sizes sizes, sizes_of(n));
-  const Shape& x = sizes.from;
-  const Dims& size = sizes.to;
-  attrs["shape"] = Dims{x[0], x[3], size[0], size[1]};
-  Ref image = n.layouts().channels_first(n.step("first"), n.input(0));
-  Ref y = n.result().op("resize", {image}, std::move(attrs));
-  n.output(n.layouts().channels_last(n.step("last"), y));
+  Ref value = n.input(0);
+  BUDA_ASSIGN(Ref y, frontend::resized(n, n.layouts(), value, x, size, std::move(attrs)));
+  n.output(y);
   return success();
 }
 
 Result<void> import_bilinear(NodeImport& n) {
-  std::string coordinates = n.flag("align_corners", false)        ? "align_corners"
-                            : n.flag("half_pixel_centers", false) ? "half_pixel"
-                                                                  : "asymmetric";
-  return resize(n, {{"method", std::string("linear")}, {"coordinates", coordinates}});
+  return resize(n, frontend::bilinear_attrs(n.flag("align_corners", false), n.flag("half_pixel_centers", false)));
 }
 
 Result<void> import_nearest(NodeImport& n) {
-  bool corners = n.flag("align_corners", false);
-  std::string coordinates = corners ? "align_corners" : n.flag("half_pixel_centers", false) ? "tf_half_pixel_for_nn" : "asymmetric";
-  return resize(n, {{"coordinates", coordinates}, {"nearest", std::string(corners ? "round_prefer_ceil" : "floor")}});
+  return resize(n, frontend::nearest_attrs(n.flag("align_corners", false), n.flag("half_pixel_centers", false)));
 }
 
 // With half_pixel_centers by Keys' cubic, in which neighbours outside of the image do not count.
@@ -75,6 +55,20 @@ Tensor area_weights(std::int64_t from, std::int64_t to, bool corners) {
     }
   }
   return Tensor(Shape{to, from}, std::move(weights));
+}
+
+struct Sizes {
+  Shape from;  // [samples, rows, columns, channels]
+  Dims to;     // rows and columns
+};
+
+Result<Sizes> sizes_of(NodeImport& n) {
+  BUDA_ASSIGN(Shape x, n.shape(0));
+  BUDA_ASSIGN(Dims size, n.known_integers(1, "size"));
+  if (x.rank() != 4 || size.size() != 2 || size[0] < 1 || size[1] < 1)
+    return n.refuse(
+        cat("its input is ", x.text(), " and its size ", list_text(size), "; [samples, rows, columns, channels] and two sizes are needed"));
+  return Sizes{std::move(x), std::move(size)};
 }
 
 // Means of areas, with parts of elements: along rows, then along columns.

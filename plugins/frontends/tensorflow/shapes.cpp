@@ -4,11 +4,11 @@
 
 #include <buda/base/text.hpp>
 #include <buda/frontend/image_blocks.hpp>
+#include <buda/frontend/joins.hpp>
 #include <buda/frontend/sequences.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
-#include <numeric>
 
 namespace buda::tensorflow_frontend {
 namespace {
@@ -53,12 +53,7 @@ Result<void> import_expand_dims(NodeImport& n) {
 Result<void> import_transpose(NodeImport& n) {
   BUDA_ASSIGN(Shape x, n.shape(0));
   BUDA_ASSIGN(Dims perm, n.known_integers(1, "permutation"));
-  Dims order(x.rank());
-  std::iota(order.begin(), order.end(), 0);
-  for (auto& axis : perm)
-    if (axis < 0) axis += static_cast<std::int64_t>(x.rank());
-  if (!std::is_permutation(perm.begin(), perm.end(), order.begin(), order.end()))
-    return n.refuse(cat("its permutation ", list_text(perm), " is not one of ", x.rank(), " axes"));
+  BUDA_ASSIGN(perm, frontend::permutation_of(n, perm, x.rank()));
   Ref value = n.input(0);
   if (auto first = n.layouts().channels_first(value); first && perm == Dims{0, 3, 1, 2}) {
     n.output(*first);
@@ -100,12 +95,8 @@ Result<void> join(NodeImport& n, std::size_t first, std::size_t count, std::int6
   BUDA_ASSIGN(auto axis, frontend::axis_of(n, given_axis, x.rank()));
   std::vector<Ref> parts;
   for (std::size_t i = 0; i < count; ++i) parts.push_back(n.input(first + i));
-  constexpr std::int64_t kFirst[] = {0, 2, 3, 1};
-  bool images = x.rank() == 4 && std::all_of(parts.begin(), parts.end(), [&](Ref p) { return n.layouts().channels_first(p).has_value(); });
-  std::vector<graph::Edge> edges;
-  for (Ref p : parts) edges.emplace_back(images ? *n.layouts().channels_first(p) : p);
-  Ref joined = n.result().concatenate(std::move(edges), images ? kFirst[axis] : axis);
-  n.output(images ? n.layouts().channels_last(n.step("last"), joined) : joined);
+  auto y = frontend::joined(n.result(), n.layouts(), parts, axis, x.rank());
+  n.output(y.channels_first ? n.layouts().channels_last(n.step("last"), y.value) : y.value);
   return success();
 }
 
@@ -124,13 +115,14 @@ Result<void> import_pack(NodeImport& n) {
   if (n.input_count() == 0) return n.refuse("it has no inputs");
   BUDA_ASSIGN(Shape x, n.shape(0));
   BUDA_ASSIGN(auto axis, frontend::axis_of(n, n.integer("axis", 0), x.rank() + 1));
-  std::vector<graph::Edge> parts;
-  for (std::size_t i = 0; i < n.input_count(); ++i) {
-    Ref part = n.input(i);
-    parts.emplace_back(n.step(cat("part", i)).unsqueeze(part, {axis}));
-  }
-  n.output(n.result().concatenate(std::move(parts), axis));
+  std::vector<Ref> parts;
+  for (std::size_t i = 0; i < n.input_count(); ++i) parts.push_back(n.input(i));
+  n.output(frontend::stacked(n, parts, axis));
   return success();
+}
+
+void output_all(NodeImport& n, const std::vector<Ref>& values) {
+  for (std::size_t i = 0; i < values.size(); ++i) n.output(values[i], i);
 }
 
 Result<void> import_unpack(NodeImport& n) {
@@ -140,27 +132,16 @@ Result<void> import_unpack(NodeImport& n) {
   if (count != n.integer("num", count) || count > (1 << 16))
     return n.refuse(cat("axis ", axis, " of its input ", x.text(), " is not cut into ", n.integer("num", count)));
   Ref value = n.input(0);
-  for (std::int64_t i = 0; i < count; ++i) {
-    Ref slice = n.step(cat("slice", i)).slice(value, axis, i, i + 1);
-    n.output((i == 0 ? n.result() : n.step(cat(i))).squeeze(slice, {axis}), static_cast<std::size_t>(i));
-  }
+  output_all(n, frontend::unstacked(n, value, axis, count));
   return success();
 }
 
 Result<void> split(NodeImport& n, std::size_t input, std::int64_t given_axis, Dims sizes) {
   BUDA_ASSIGN(Shape x, n.shape(input));
   BUDA_ASSIGN(auto axis, frontend::axis_of(n, given_axis, x.rank()));
-  std::int64_t size = x[static_cast<std::size_t>(axis)], known = 0, start = 0;
-  for (auto s : sizes) known += std::clamp<std::int64_t>(s, 0, size + 1);
-  for (auto& s : sizes)
-    if (s == -1) s = size - known;
+  BUDA_ASSIGN(sizes, frontend::part_sizes(n, x, axis, std::move(sizes)));
   Ref value = n.input(input);
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] < 0 || sizes[i] > size - start)
-      return n.refuse(cat("the sizes ", list_text(sizes), " do not fit axis ", axis, " of ", x.text()));
-    n.output((i == 0 ? n.result() : n.step(cat(i))).slice(value, axis, start, start + sizes[i]), i);
-    start += sizes[i];
-  }
+  output_all(n, frontend::parts_of(n, value, axis, sizes));
   return success();
 }
 
@@ -168,10 +149,8 @@ Result<void> import_split(NodeImport& n) {
   BUDA_ASSIGN(auto given, n.known_integer(0, "axis"));
   BUDA_ASSIGN(Shape x, n.shape(1));
   BUDA_ASSIGN(auto axis, frontend::axis_of(n, given, x.rank()));
-  std::int64_t count = n.integer("num_split", 1), size = x[static_cast<std::size_t>(axis)];
-  if (count < 1 || count > (1 << 16) || size % count != 0)
-    return n.refuse(cat("axis ", axis, " of its input ", x.text(), " cannot be cut into ", count, " equal parts"));
-  return split(n, 1, axis, Dims(static_cast<std::size_t>(count), size / count));
+  BUDA_ASSIGN(Dims sizes, frontend::equal_sizes(n, x, axis, n.integer("num_split", 1)));
+  return split(n, 1, axis, std::move(sizes));
 }
 
 Result<void> import_split_v(NodeImport& n) {

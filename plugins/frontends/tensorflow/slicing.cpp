@@ -42,9 +42,6 @@ Result<void> import_strided_slice(NodeImport& n) {
   return success();
 }
 
-// Axes in the order that a value with channels first has.
-Dims first_order(const Dims& d) { return {d[0], d[3], d[1], d[2]}; }
-
 Result<void> import_pad(NodeImport& n) {
   BUDA_ASSIGN(Shape x, n.shape(0));
   BUDA_ASSIGN(Dims pairs, n.known_integers(1, "paddings"));
@@ -54,12 +51,7 @@ Result<void> import_pad(NodeImport& n) {
     BUDA_ASSIGN(value, n.known_number(2, "value of the border"));
   }
   Ref in = n.input(0);
-  if (auto first = n.layouts().channels_first(in)) {
-    Ref padded = n.result().pad(*first, first_order(borders.before), first_order(borders.after), value);
-    n.output(n.layouts().channels_last(n.step("last"), padded));
-    return success();
-  }
-  n.output(n.result().pad(in, borders.before, borders.after, value));
+  n.output(frontend::padded(n, n.layouts(), in, borders, value));
   return success();
 }
 

@@ -6,6 +6,7 @@
 #include "quantized.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/frontend/arithmetic.hpp>
 #include <buda/tensor/tensor.hpp>
 
 #include <optional>
@@ -110,34 +111,20 @@ Result<void> import_zeros_like(NodeImport& n) {
 
 // ---- two inputs
 
-// An operand for an operation with channels first: it was computed so; or it has one number for each channel, or one for all.
-std::optional<Ref> image_operand(NodeImport& n, std::size_t i, Ref value, std::string_view step) {
-  if (auto first = n.layouts().channels_first(value)) return first;
+frontend::ElementOperand operand(NodeImport& n, std::size_t i) {
   auto shape = n.shape(i);
-  if (!shape || !n.is_known(i) || shape->rank() > 4) return std::nullopt;
-  if (shape->rank() == 0) return value;
-  std::int64_t channels = (*shape)[shape->rank() - 1];
-  if (shape->volume() != channels) return std::nullopt;
-  return n.step(step).reshape(value, Shape{channels, 1, 1});
+  return {n.number(i), shape && n.is_known(i) ? std::optional<Shape>(*shape) : std::nullopt};
 }
 
-struct Operands {
-  Ref a, b;
-  bool channels_first = false;
-};
-
-Operands binary_operands(NodeImport& n) {
-  Ref a = n.number(0), b = n.number(1);
-  if (!n.layouts().channels_first(a) && !n.layouts().channels_first(b)) return {a, b};
-  auto first_a = image_operand(n, 0, a, "a"), first_b = image_operand(n, 1, b, "b");
-  if (!first_a || !first_b) return {a, b};
-  return {*first_a, *first_b, true};
+frontend::ElementOperands binary_operands(NodeImport& n) {
+  auto a = operand(n, 0), b = operand(n, 1);
+  return frontend::element_operands(n, n.layouts(), a, b);
 }
 
 // make(a, b), whose last builder is n.before(activation).
 template <class F>
 Result<void> output_binary(NodeImport& n, Activation activation, F make) {
-  Operands in = binary_operands(n);
+  auto in = binary_operands(n);
   BUDA_ASSIGN(Ref y, n.activated(make(in.a, in.b), activation));
   n.output_number(in.channels_first ? n.channels_last(y) : y);
   return success();
@@ -180,30 +167,16 @@ Result<void> import_extremum(NodeImport& n) {
 Result<void> import_binary(NodeImport& n) { return import_arithmetic(n, Activation::NONE); }
 
 Result<void> import_squared_difference(NodeImport& n) {
-  return output_binary(n, Activation::NONE, [&](Ref a, Ref b) {
-    Ref difference = n.step("difference").subtract(a, b);
-    return n.result().square(difference);
-  });
+  return output_binary(n, Activation::NONE, [&](Ref a, Ref b) { return frontend::squared_difference(n, a, b); });
 }
 
 Result<void> import_floor_div(NodeImport& n) {
   BUDA_ASSIGN(auto type, n.type(0));
-  return output_binary(n, Activation::NONE, [&](Ref a, Ref b) {
-    if (is_float(type.dtype)) {
-      Ref quotient = n.step("quotient").divide(a, b);
-      return n.result().op("floor", {quotient});
-    }
-    Ref rest = n.step("rest").op("modulo", {a, b});
-    Ref whole = n.step("whole").subtract(a, rest);
-    return n.result().divide(whole, b);
-  });
+  return output_binary(n, Activation::NONE, [&](Ref a, Ref b) { return frontend::floor_quotient(n, a, b, type.dtype); });
 }
 
 Result<void> import_not_equal(NodeImport& n) {
-  return output_binary(n, Activation::NONE, [&](Ref a, Ref b) {
-    Ref equal = n.step("equal").op("equal", {a, b});
-    return n.result().op("logical_not", {equal});
-  });
+  return output_binary(n, Activation::NONE, [&](Ref a, Ref b) { return frontend::not_equal(n, a, b); });
 }
 
 Result<void> import_add_n(NodeImport& n) {
@@ -218,7 +191,7 @@ Result<void> import_add_n(NodeImport& n) {
 
 // The slope has one number for each channel, or more axes of them.
 Result<void> import_prelu(NodeImport& n) {
-  Operands in = binary_operands(n);
+  auto in = binary_operands(n);
   Ref y = n.result().op("prelu", {in.a, in.b});
   n.output_number(in.channels_first ? n.channels_last(y) : y);
   return success();

@@ -3,6 +3,7 @@
 #include "node_import.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/frontend/indexing.hpp>
 #include <buda/frontend/scatter.hpp>
 #include <buda/tensor/tensor.hpp>
 
@@ -13,22 +14,13 @@ namespace format = tflite_format;
 using Ref = NodeImport::Ref;
 using Dims = NodeImport::Dims;
 
-// With batch axes: each sample's slices by its own indices, which is a gather of single elements' coordinates.
 Result<void> import_gather(NodeImport& n) {
   const auto& o = n.options<format::GatherOptions>();
   BUDA_ASSIGN(Shape x, n.shape(0));
-  BUDA_ASSIGN(auto axis, frontend::axis_of(n, o.axis(), x.rank()));
-  Ref value = n.moved(0), indices = n.input(1);
-  if (o.batch_dims() == 0) {
-    n.output(n.result().op("gather", {value, indices}, {{"dim", axis}}));
-    return success();
-  }
   BUDA_ASSIGN(Shape places, n.shape(1));
-  std::int64_t batch = o.batch_dims() < 0 ? o.batch_dims() + static_cast<std::int64_t>(places.rank()) : o.batch_dims();
-  if (batch < 0 || batch != axis || batch > static_cast<std::int64_t>(places.rank()))
-    return n.refuse(cat("its batch_dims ", o.batch_dims(), " with axis ", axis, " are not supported; both must be equal"));
-  Ref column = n.step("indices").unsqueeze(indices, {static_cast<std::int64_t>(places.rank())});
-  n.output(n.result().op("gather_nd", {value, column}, {{"batch_dims", batch}}));
+  Ref value = n.moved(0), indices = n.input(1);
+  BUDA_ASSIGN(Ref y, frontend::gathered(n, value, x, indices, places, o.axis(), o.batch_dims()));
+  n.output(y);
   return success();
 }
 
@@ -59,13 +51,11 @@ Result<void> import_scatter_nd(NodeImport& n) {
 // Inputs: indices, depth, the value at an index, and the one elsewhere.
 Result<void> import_one_hot(NodeImport& n) {
   BUDA_ASSIGN(auto depth, n.known_integer(1, "depth"));
-  BUDA_ASSIGN(Tensor on, n.known(2, "value at an index"));
-  BUDA_ASSIGN(Tensor off, n.known(3, "value elsewhere"));
-  if (on.size() != 1 || off.size() != 1 || on.dtype() != off.dtype()) return n.refuse("its values must be single numbers of one type");
-  Tensor values(Shape{2}, std::vector<double>{off.cast(DType::f64).as<double>()[0], on.cast(DType::f64).as<double>()[0]});
+  BUDA_ASSIGN(double on, n.known_number(2, "value at an index"));
+  BUDA_ASSIGN(double off, n.known_number(3, "value elsewhere"));
+  BUDA_ASSIGN(auto type, n.type(2));
   Ref indices = n.input(0);
-  Ref both = n.step("values").constant(values.cast(on.dtype()));
-  n.output(n.result().op("one_hot", {indices, both}, {{"depth", depth}, {"dim", std::int64_t{n.options<format::OneHotOptions>().axis()}}}));
+  n.output(frontend::one_hot(n, indices, depth, on, off, type.dtype, n.options<format::OneHotOptions>().axis()));
   return success();
 }
 

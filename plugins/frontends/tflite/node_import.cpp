@@ -95,6 +95,11 @@ Result<std::int64_t> NodeImport::known_integer(std::size_t i, std::string_view w
   return frontend::integer_of(*this, tensor, cat(what, " (input ", i, ')'));
 }
 
+Result<double> NodeImport::known_number(std::size_t i, std::string_view what) const {
+  BUDA_ASSIGN(Tensor tensor, known(i, what));
+  return frontend::number_of(*this, tensor, cat(what, " (input ", i, ')'));
+}
+
 Result<NodeImport::Dims> NodeImport::result_shape(std::size_t i) const {
   const TensorInfo& stated = output_info(0);
   bool open = std::find(stated.open_axes.begin(), stated.open_axes.end(), true) != stated.open_axes.end();
@@ -104,8 +109,7 @@ Result<NodeImport::Dims> NodeImport::result_shape(std::size_t i) const {
 
 Result<bool> NodeImport::known_truth(const Operand& value, std::string_view what) const {
   BUDA_ASSIGN(Tensor tensor, frontend::known_argument(*this, state_->store, value, what));
-  if (tensor.size() != 1) return refuse(cat("its ", what, " is ", tensor.describe(), ", not a single boolean"));
-  return tensor.cast(DType::f64).as<double>()[0] != 0;
+  return frontend::truth_of(*this, tensor, what);
 }
 
 Result<Ref> NodeImport::state(std::size_t i, const Shape& shape, bool as_numbers) {

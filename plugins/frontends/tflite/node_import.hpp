@@ -150,6 +150,7 @@ class NodeImport : public frontend::OpImport {  // wide because it is all that i
   Result<Tensor> known(std::size_t i, std::string_view what) const;
   Result<Dims> known_integers(std::size_t i, std::string_view what) const;
   Result<std::int64_t> known_integer(std::size_t i, std::string_view what) const;
+  Result<double> known_number(std::size_t i, std::string_view what) const;
   bool is_known(std::size_t i) const;
   // The shape of result 0, which input i is: if that is not known, the one that the file states for the result, where that is not open.
   Result<Dims> result_shape(std::size_t i) const;

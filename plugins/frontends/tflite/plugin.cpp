@@ -5,6 +5,7 @@
 #include "op_table.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/frontend/model_name.hpp>
 #include <buda/graph/file/refer.hpp>
 #include <buda/plugin/frontend.hpp>
 #include <buda/plugin/plugin.hpp>
@@ -15,14 +16,6 @@
 
 namespace buda::tflite_frontend {
 namespace {
-
-// "models/kws.tflite" gives "kws".
-std::string graph_name_for(const std::string& path) {
-  if (path == io::kStdStream) return "model";
-  std::string name = path.substr(path.rfind('/') + 1);
-  auto dot = name.rfind('.');
-  return dot == std::string::npos || dot == 0 ? name : name.substr(0, dot);
-}
 
 class TfliteFrontend final : public plugin::Frontend {
  public:
@@ -54,7 +47,7 @@ class TfliteFrontend final : public plugin::Frontend {
       if (auto checked = check_model(model); !checked) failure.add(std::move(checked).failure());
       if (!failure.empty()) return failure;
       BUDA_ASSIGN(graph::Graph graph,
-                  import_graph(model, options.name.empty() ? graph_name_for(source.path) : options.name, choices_, host));
+                  import_graph(model, options.name.empty() ? frontend::model_name(source.path) : options.name, choices_, host));
       refer_to_file(graph, source.bytes, source.path);
       return graph;
     } catch (const std::bad_alloc&) {

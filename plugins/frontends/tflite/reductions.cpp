@@ -4,6 +4,7 @@
 #include "quantized.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/frontend/reductions.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -15,40 +16,17 @@ namespace format = tflite_format;
 using Ref = NodeImport::Ref;
 using Dims = NodeImport::Dims;
 
-// Axes from the file may repeat.
-Result<Dims> reduced_axes(NodeImport& n, const Shape& x) {
+Result<Dims> reduced_axes(NodeImport& n) {
+  BUDA_ASSIGN(Shape x, n.shape(0));
   BUDA_ASSIGN(Dims given, n.known_integers(1, "axes"));
-  Dims axes;
-  for (auto a : given) {
-    BUDA_ASSIGN(auto axis, frontend::axis_of(n, a, x.rank()));
-    if (std::find(axes.begin(), axes.end(), axis) == axes.end()) axes.push_back(axis);
-  }
-  std::sort(axes.begin(), axes.end());
-  return axes;
+  return frontend::reduced_axes(n, given, x.rank());
 }
 
-// The rows and columns of an image that was computed with channels first.
-bool reduces_image(const Shape& x, const Dims& axes) { return x.rank() == 4 && axes == Dims{1, 2}; }
-
-ops::AttrMap reduce_attrs(Dims axes, bool keep) {
-  ops::AttrMap attrs{{"dims", std::move(axes)}};
-  if (!keep) attrs["keep_dims"] = false;
-  return attrs;
-}
+bool keeps_axes(const NodeImport& n) { return n.options<format::ReducerOptions>().keep_dims(); }
 
 Result<void> reduce(NodeImport& n, Ref value, bool stored) {
-  bool keep = n.options<format::ReducerOptions>().keep_dims();
-  BUDA_ASSIGN(Shape x, n.shape(0));
-  BUDA_ASSIGN(Dims axes, reduced_axes(n, x));
-  Ref y;
-  if (axes.empty()) {
-    y = value;
-  } else if (auto first = n.layouts().channels_first(value); first && reduces_image(x, axes)) {
-    y = n.result().op(n.importer().op, {*first}, reduce_attrs({2, 3}, keep));
-    if (keep) y = n.channels_last(y);
-  } else {
-    y = n.result().op(n.importer().op, {value}, reduce_attrs(std::move(axes), keep));
-  }
+  BUDA_ASSIGN(Dims axes, reduced_axes(n));
+  Ref y = frontend::reduced(n, n.layouts(), value, std::string(n.importer().op), std::move(axes), keeps_axes(n));
   if (stored)
     n.output(y);
   else
@@ -59,9 +37,8 @@ Result<void> reduce(NodeImport& n, Ref value, bool stored) {
 // The sum of integers, scaled. A mean's factor is divided by the number of elements as the reference does: in integers, with as many more
 // bits as the multiplier leaves.
 Result<void> reduce_integers(NodeImport& n, bool mean) {
-  bool keep = n.options<format::ReducerOptions>().keep_dims();
   BUDA_ASSIGN(Shape x, n.shape(0));
-  BUDA_ASSIGN(Dims axes, reduced_axes(n, x));
+  BUDA_ASSIGN(Dims axes, reduced_axes(n));
   std::int64_t count = 1;
   for (auto axis : axes) count *= x[static_cast<std::size_t>(axis)];
   const auto &from = n.input_info(0), &to = n.output_info(0);
@@ -75,7 +52,7 @@ Result<void> reduce_integers(NodeImport& n, bool mean) {
     factor.shift -= bits;
   }
   Ref value = centred(n, 0, n.input(0), DType::i32, "x");
-  Ref sum = axes.empty() ? value : n.step("sum").op("reduce_sum", {value}, reduce_attrs(axes, keep));
+  Ref sum = axes.empty() ? value : n.step("sum").op("reduce_sum", {value}, frontend::reduce_attrs(axes, keeps_axes(n)));
   n.output(rescaled_by(n, sum, factor));
   return success();
 }
@@ -96,14 +73,10 @@ Result<void> import_extremum_of(NodeImport& n) {
 
 Result<void> import_prod(NodeImport& n) { return reduce(n, n.number(0), false); }
 
-// Booleans as numbers: the largest is 1 where one is true, the smallest where all are.
 Result<void> import_logical(NodeImport& n) {
-  bool keep = n.options<format::ReducerOptions>().keep_dims();
-  BUDA_ASSIGN(Shape x, n.shape(0));
-  BUDA_ASSIGN(Dims axes, reduced_axes(n, x));
-  Ref numbers = n.cast(n.input(0), DType::i32, "numbers");
-  Ref reduced = axes.empty() ? numbers : n.step("reduced").op(n.importer().op, {numbers}, reduce_attrs(std::move(axes), keep));
-  n.output(n.result().op("cast", {reduced}, {{"dtype", std::string("BOOL")}}));
+  BUDA_ASSIGN(Dims axes, reduced_axes(n));
+  Ref value = n.input(0);
+  n.output(frontend::reduced_truths(n, value, std::string(n.importer().op), std::move(axes), keeps_axes(n)));
   return success();
 }
 

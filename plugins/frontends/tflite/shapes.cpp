@@ -4,11 +4,9 @@
 
 #include <buda/base/text.hpp>
 #include <buda/frontend/image_blocks.hpp>
+#include <buda/frontend/joins.hpp>
 #include <buda/frontend/sequences.hpp>
 #include <buda/tensor/tensor.hpp>
-
-#include <algorithm>
-#include <numeric>
 
 namespace buda::tflite_frontend {
 namespace {
@@ -57,10 +55,7 @@ Result<void> import_expand_dims(NodeImport& n) {
 Result<void> import_transpose(NodeImport& n) {
   BUDA_ASSIGN(Shape x, n.shape(0));
   BUDA_ASSIGN(Dims perm, n.known_integers(1, "permutation"));
-  Dims order(x.rank());
-  std::iota(order.begin(), order.end(), 0);
-  if (!std::is_permutation(perm.begin(), perm.end(), order.begin(), order.end()))
-    return n.refuse(cat("its permutation ", list_text(perm), " is not one of ", x.rank(), " axes"));
+  BUDA_ASSIGN(perm, frontend::permutation_of(n, perm, x.rank()));
   Ref value = n.moved(0);
   n.output(n.result().transpose(value, perm));
   return success();
@@ -98,25 +93,22 @@ Result<void> import_concatenation(NodeImport& n) {
   BUDA_ASSIGN(Shape x, n.shape(0));
   BUDA_ASSIGN(auto axis, frontend::axis_of(n, o.axis(), x.rank()));
   std::vector<Ref> parts = parts_to_join(n);
-  constexpr std::int64_t kFirst[] = {0, 2, 3, 1};
-  bool images = x.rank() == 4 && std::all_of(parts.begin(), parts.end(), [&](Ref p) { return n.layouts().channels_first(p).has_value(); });
-  std::vector<graph::Edge> edges;
-  for (Ref p : parts) edges.emplace_back(images ? *n.layouts().channels_first(p) : p);
-  Ref joined = n.before(o.activation()).concatenate(std::move(edges), images ? kFirst[axis] : axis);
+  auto y = frontend::joined(n.before(o.activation()), n.layouts(), parts, axis, x.rank());
   if (o.activation() != format::Activation::NONE && n.is_exact()) return n.refuse("its activation of quantised numbers is not supported");
-  BUDA_ASSIGN(joined, n.activated(joined, o.activation()));
-  n.output_number(images ? n.channels_last(joined) : joined);
+  BUDA_ASSIGN(Ref value, n.activated(y.value, o.activation()));
+  n.output_number(y.channels_first ? n.channels_last(value) : value);
   return success();
 }
 
 Result<void> import_pack(NodeImport& n) {
   BUDA_ASSIGN(Shape x, n.shape(0));
   BUDA_ASSIGN(auto axis, frontend::axis_of(n, n.options<format::PackOptions>().axis(), x.rank() + 1));
-  std::vector<graph::Edge> parts;
-  std::size_t i = 0;
-  for (Ref part : parts_to_join(n)) parts.emplace_back(n.step(cat("part", i++)).unsqueeze(part, {axis}));
-  n.output_number(n.result().concatenate(std::move(parts), axis));
+  n.output_number(frontend::stacked(n, parts_to_join(n), axis));
   return success();
+}
+
+void output_parts(NodeImport& n, const std::vector<Ref>& values) {
+  for (std::size_t i = 0; i < values.size(); ++i) n.output(values[i], i);
 }
 
 Result<void> import_unpack(NodeImport& n) {
@@ -125,49 +117,32 @@ Result<void> import_unpack(NodeImport& n) {
   if (x[static_cast<std::size_t>(axis)] != static_cast<std::int64_t>(n.output_count()))
     return n.refuse(cat("axis ", axis, " of its input ", x.text(), " is not cut into ", n.output_count(), " results"));
   Ref value = n.moved(0);
-  for (std::size_t i = 0; i < n.output_count(); ++i) {
-    auto at = static_cast<std::int64_t>(i);
-    Ref slice = n.step(cat("slice", i)).slice(value, axis, at, at + 1);
-    n.output((i == 0 ? n.result() : n.step(cat(i))).squeeze(slice, {axis}), i);
-  }
+  output_parts(n, frontend::unstacked(n, value, axis, static_cast<std::int64_t>(n.output_count())));
   return success();
 }
 
-Result<void> split(NodeImport& n, std::size_t input, std::int64_t given_axis, Dims sizes) {
-  BUDA_ASSIGN(Shape x, n.shape(input));
-  BUDA_ASSIGN(auto axis, frontend::axis_of(n, given_axis, x.rank()));
-  std::int64_t size = x[static_cast<std::size_t>(axis)];
-  if (sizes.empty()) {
-    auto count = static_cast<std::int64_t>(n.output_count());
-    if (count == 0 || size % count != 0)
-      return n.refuse(cat("axis ", axis, " of its input ", x.text(), " cannot be cut into ", count, " equal parts"));
-    sizes.assign(n.output_count(), size / count);
-  }
-  if (sizes.size() != n.output_count()) return n.refuse(cat("it has ", n.output_count(), " results and the sizes ", list_text(sizes)));
-  std::int64_t known = 0;
-  for (auto s : sizes) known += std::clamp<std::int64_t>(s, 0, size + 1);
-  for (auto& s : sizes)
-    if (s == -1) s = size - known;
+Result<void> split(NodeImport& n, std::size_t input, std::int64_t axis, const Dims& sizes) {
   Ref value = n.moved(input);
-  std::int64_t start = 0;
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] < 0 || sizes[i] > size - start)
-      return n.refuse(cat("the sizes ", list_text(sizes), " do not fit axis ", axis, " of ", x.text()));
-    n.output((i == 0 ? n.result() : n.step(cat(i))).slice(value, axis, start, start + sizes[i]), i);
-    start += sizes[i];
-  }
+  output_parts(n, frontend::parts_of(n, value, axis, sizes));
   return success();
 }
 
 Result<void> import_split(NodeImport& n) {
-  BUDA_ASSIGN(auto axis, n.known_integer(0, "axis"));
-  return split(n, 1, axis, {});
+  BUDA_ASSIGN(auto given, n.known_integer(0, "axis"));
+  BUDA_ASSIGN(Shape x, n.shape(1));
+  BUDA_ASSIGN(auto axis, frontend::axis_of(n, given, x.rank()));
+  BUDA_ASSIGN(Dims sizes, frontend::equal_sizes(n, x, axis, static_cast<std::int64_t>(n.output_count())));
+  return split(n, 1, axis, sizes);
 }
 
 Result<void> import_split_v(NodeImport& n) {
   BUDA_ASSIGN(Dims sizes, n.known_integers(1, "sizes"));
-  BUDA_ASSIGN(auto axis, n.known_integer(2, "axis"));
-  return split(n, 0, axis, std::move(sizes));
+  BUDA_ASSIGN(auto given, n.known_integer(2, "axis"));
+  BUDA_ASSIGN(Shape x, n.shape(0));
+  BUDA_ASSIGN(auto axis, frontend::axis_of(n, given, x.rank()));
+  if (sizes.size() != n.output_count()) return n.refuse(cat("it has ", n.output_count(), " results and the sizes ", list_text(sizes)));
+  BUDA_ASSIGN(sizes, frontend::part_sizes(n, x, axis, std::move(sizes)));
+  return split(n, 0, axis, sizes);
 }
 
 Result<void> import_tile(NodeImport& n) {
@@ -192,12 +167,11 @@ Result<void> import_fill(NodeImport& n) {
 }
 
 Result<void> import_range(NodeImport& n) {
-  BUDA_ASSIGN(Tensor from, n.known(0, "start"));
-  BUDA_ASSIGN(Tensor to, n.known(1, "limit"));
-  BUDA_ASSIGN(Tensor by, n.known(2, "step"));
-  if (from.size() != 1 || to.size() != 1 || by.size() != 1) return n.refuse("its start, limit and step must be single numbers");
-  auto number = [](const Tensor& t) { return t.cast(DType::f64).as<double>()[0]; };
-  BUDA_ASSIGN(Tensor values, frontend::sequence(n, number(from), number(to), number(by), from.dtype()));
+  BUDA_ASSIGN(double start, n.known_number(0, "start"));
+  BUDA_ASSIGN(double limit, n.known_number(1, "limit"));
+  BUDA_ASSIGN(double step, n.known_number(2, "step"));
+  BUDA_ASSIGN(auto type, n.type(0));
+  BUDA_ASSIGN(Tensor values, frontend::sequence(n, start, limit, step, type.dtype));
   n.output_known(std::move(values));
   return success();
 }

@@ -52,9 +52,6 @@ Result<frontend::Borders> borders_of(NodeImport& n, std::size_t rank) {
   return frontend::borders_of(n, pairs, rank);
 }
 
-// Axes in the order that a value with channels first has.
-Dims first_order(const Dims& d) { return {d[0], d[3], d[1], d[2]}; }
-
 // The border is 0, or (PADV2) input 2: as it is stored, the zero point.
 Result<void> import_pad(NodeImport& n) {
   BUDA_ASSIGN(Shape x, n.shape(0));
@@ -62,21 +59,14 @@ Result<void> import_pad(NodeImport& n) {
   bool stored = n.is_exact() && n.input_info(0).is_quantized();
   double value = stored ? static_cast<double>(n.input_info(0).quantization->zero_points[0]) : 0;
   if (n.has_input(2)) {
-    BUDA_ASSIGN(Tensor given, n.known(2, "value of the border"));
-    if (given.size() != 1) return n.refuse(cat("its value of the border is ", given.describe(), ", not a single number"));
-    value = given.cast(DType::f64).as<double>()[0];
+    BUDA_ASSIGN(value, n.known_number(2, "value of the border"));
     if (!stored && n.input_info(2).is_quantized()) {
       const auto& q = *n.input_info(2).quantization;
       value = (value - static_cast<double>(q.zero_points[0])) * static_cast<double>(q.scales[0]);
     }
   }
   Ref in = n.moved(0);
-  if (auto first = n.layouts().channels_first(in)) {
-    Ref padded = n.result().pad(*first, first_order(borders.before), first_order(borders.after), value);
-    n.output(n.channels_last(padded));
-    return success();
-  }
-  n.output(n.result().pad(in, borders.before, borders.after, value));
+  n.output(frontend::padded(n, n.layouts(), in, borders, value));
   return success();
 }
 

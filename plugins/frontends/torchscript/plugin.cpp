@@ -5,6 +5,7 @@
 #include "op_table.hpp"
 
 #include <buda/base/text.hpp>
+#include <buda/frontend/model_name.hpp>
 #include <buda/graph/file/refer.hpp>
 #include <buda/plugin/frontend.hpp>
 #include <buda/plugin/plugin.hpp>
@@ -13,14 +14,6 @@
 
 namespace buda::torchscript {
 namespace {
-
-// "models/resnet18.pt" gives "resnet18".
-std::string graph_name_for(const std::string& path) {
-  if (path == io::kStdStream) return "model";
-  std::string name = path.substr(path.rfind('/') + 1);
-  auto dot = name.rfind('.');
-  return dot == std::string::npos || dot == 0 ? name : name.substr(0, dot);
-}
 
 class TorchScriptFrontend final : public plugin::Frontend {
  public:
@@ -43,7 +36,7 @@ class TorchScriptFrontend final : public plugin::Frontend {
     try {
       BUDA_ASSIGN(Archive archive, read_archive(source));
       BUDA_ASSIGN(graph::Graph graph,
-                  import_graph(archive, options.name.empty() ? graph_name_for(source.path) : options.name, method_, options));
+                  import_graph(archive, options.name.empty() ? frontend::model_name(source.path) : options.name, method_, options));
       refer_to_file(graph, source.bytes, source.path);
       return graph;
     } catch (const std::bad_alloc&) {
