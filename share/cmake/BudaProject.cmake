@@ -1,13 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 # Settings of this project's own build: compiler flags, output folders, install folders. Not installed.
+# Tools look for libraries, plugins and data next to themselves, in lib and share.
+if(DEFINED CMAKE_INSTALL_LIBDIR AND NOT CMAKE_INSTALL_LIBDIR STREQUAL "lib")
+  message(WARNING "Libraries are installed in lib, where the tools look for them; CMAKE_INSTALL_LIBDIR=${CMAKE_INSTALL_LIBDIR} is not used")
+endif()
+set(CMAKE_INSTALL_LIBDIR lib CACHE PATH "Libraries are in lib" FORCE)
 include(GNUInstallDirs)
+include(CheckLinkerFlag)
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
 
-# -O3 costs a third more build time and gains nothing outside a few numeric loops, which ask for it themselves.
-set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+# -O3, which CMake has for itself, costs a third more build time and gains nothing outside a few numeric loops, which ask for it themselves.
+if(CMAKE_CXX_FLAGS_RELEASE STREQUAL "-O3 -DNDEBUG")
+  set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+endif()
 
 # Sources of a target are compiled a dozen at a time: headers are read, and templates instantiated, once for all of them, which more than
 # halves the time of a build from nothing and of one after a change of a central header. Names in unnamed namespaces must therefore differ
@@ -29,7 +37,6 @@ set(BUDA_SHARE_SUBDIR "share/buda")
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
-set(CMAKE_INSTALL_LIBDIR lib)
 set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib")
 # The two trees have the same shape. CMake's own path for the build tree would be padded with empty entries, which mean the current folder.
 set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
@@ -52,8 +59,13 @@ endif()
 # GNU ld takes three times as long. On one thread, for several are linked beside each other, and threads cost a sixth of the time.
 find_program(BUDA_LLD ld.lld)
 if(BUDA_LLD AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-  add_link_options(-fuse-ld=lld -Wl,--threads=1)
+  check_linker_flag(CXX "-fuse-ld=lld;-Wl,--threads=1" BUDA_LINKS_WITH_LLD)
+  if(BUDA_LINKS_WITH_LLD)
+    add_link_options(-fuse-ld=lld -Wl,--threads=1)
+  endif()
 endif()
+
+include(BudaHardening)
 
 # Warnings and sanitizers of our own code; never passed on to users of the installed package.
 add_library(buda_warnings INTERFACE)
@@ -82,22 +94,9 @@ target_compile_options(buda_test_code INTERFACE $<$<CONFIG:Release>:-O0>)
 # What runs a few times in a program, and calls what runs often: rules of decomposition, readers of models, tools. A quarter less to compile,
 # and no tool is slower (docs/decisions/0021).
 add_library(buda_rarely_run INTERFACE)
-if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+buda_check_flags("-mllvm -inline-threshold=10" BUDA_HAS_INLINE_THRESHOLD)
+if(BUDA_HAS_INLINE_THRESHOLD)
   target_compile_options(buda_rarely_run INTERFACE $<$<CONFIG:Release>:-O1> "$<$<CONFIG:Release>:SHELL:-mllvm -inline-threshold=10>")
-endif()
-
-# What Debian compiles its packages with. Sanitizers have checks of their own; code that is not optimised, as that of tests, has no checked forms of
-# the C library's functions.
-add_library(buda_hardening INTERFACE)
-if(NOT BUDA_SANITIZE AND NOT BUDA_FUZZ)
-  include(CheckCXXCompilerFlag)
-  check_cxx_compiler_flag(-fstack-protector-strong BUDA_HAS_STACK_PROTECTOR)
-  if(BUDA_HAS_STACK_PROTECTOR)
-    target_compile_options(buda_hardening INTERFACE -fstack-protector-strong)
-  endif()
-  target_compile_options(buda_hardening INTERFACE -Wformat -Werror=format-security
-    $<$<CONFIG:Release>:-U_FORTIFY_SOURCE> $<$<CONFIG:Release>:-D_FORTIFY_SOURCE=2>)
-  target_link_options(buda_hardening INTERFACE LINKER:-z,relro)
 endif()
 
 include(BudaPrecompiled)
