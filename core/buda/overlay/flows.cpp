@@ -2,6 +2,7 @@
 // Streams, destination after destination and buffer after buffer.
 #include <buda/overlay/flows.hpp>
 
+#include <buda/overlay/sent_messages.hpp>
 #include <buda/overlay/traffic.hpp>
 #include <buda/pipes/noc/routes.hpp>
 
@@ -71,12 +72,7 @@ class Flows {
   }
 
   void add_sent(const Core& core, const Stream& s) {
-    std::vector<std::uint64_t> messages(s.destinations.size(), 0);
-    for_each(s.phases, [&](const PhaseRun::Tuple& t) {
-      const Phase p = to_phase(t);
-      if (static_cast<std::size_t>(p.destination) < messages.size())
-        messages[static_cast<std::size_t>(p.destination)] += static_cast<std::uint64_t>(p.messages * s.iterations);
-    });
+    const std::vector<std::uint64_t> messages = sent_messages(s);
     Flow multicasts;
     multicasts.chip = core.chip;
     multicasts.op = core.op;

@@ -2,6 +2,7 @@
 // Adds up what streams move.
 #include <buda/overlay/traffic.hpp>
 
+#include <buda/overlay/sent_messages.hpp>
 #include <buda/pipes/noc/routes.hpp>
 
 #include <algorithm>
@@ -233,12 +234,7 @@ class Loads {
   static std::uint64_t bytes(const Stream& s) { return static_cast<std::uint64_t>(s.message_bytes); }
 
   void add_sent(const Core& core, const Stream& s) {
-    std::vector<std::uint64_t> messages(s.destinations.size(), 0);
-    for_each(s.phases, [&](const PhaseRun::Tuple& t) {
-      const Phase p = to_phase(t);
-      if (static_cast<std::size_t>(p.destination) < messages.size())
-        messages[static_cast<std::size_t>(p.destination)] += static_cast<std::uint64_t>(p.messages * s.iterations);
-    });
+    const std::vector<std::uint64_t> messages = sent_messages(s);
     for (std::size_t d = 0; d < s.destinations.size(); ++d) {
       const std::uint64_t moved = messages[d] * bytes(s);
       const Core& to = blob_.cores[static_cast<std::size_t>(s.destinations[d].first.core)];
