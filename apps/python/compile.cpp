@@ -4,13 +4,13 @@
 
 #include "apps/python/arrays.hpp"
 #include "apps/python/graph.hpp"
+#include "apps/python/model_source.hpp"
 #include "apps/python/shapes.hpp"
 #include "apps/python/toolchain.hpp"
 
 #include <buda/base/text.hpp>
 #include <buda/compiler/compile.hpp>
 #include <buda/compiler/merge_models.hpp>
-#include <buda/graph/file/graph_file.hpp>
 #include <buda/graph/graph.hpp>
 #include <buda/image/image.hpp>
 #include <buda/image/merge.hpp>
@@ -85,12 +85,7 @@ std::string compile_to_image(GraphMaker* graph, const std::string& model, const 
   const std::string path = !output.empty() ? output : (graph != nullptr ? graph->name() : stem(model)) + ".tti";
   without_lock(environment, [&host = environment->host(), &registries, made, model, path, compile = std::move(compile)]() -> Result<void> {
     BUDA_TRY(check_place(path, host));
-    plugin::ModelSource source{model, {}};
-    if (made != nullptr) {
-      source = {made->name + ".graph.json", io::Bytes(graph::graph_text(*made))};
-    } else {
-      BUDA_ASSIGN(source.bytes, host.fs().read(model));
-    }
+    BUDA_ASSIGN(const plugin::ModelSource source, model_source(made.get(), model, host));
     BUDA_ASSIGN(auto image, buda::compile(source, compile, registries, host));
     return write(std::move(image), path, host);
   });

@@ -4,6 +4,7 @@
 
 #include "apps/python/arrays.hpp"
 #include "apps/python/graph.hpp"
+#include "apps/python/model_source.hpp"
 #include "apps/python/shapes.hpp"
 #include "apps/python/toolchain.hpp"
 
@@ -42,12 +43,7 @@ void write_training_step(GraphMaker* graph, const std::string& model, const std:
   const auto made = graph == nullptr ? nullptr : graph->finished();
   without_lock(environment,
                [&host = environment->host(), &registries, made, model, output, request = std::move(request)]() -> Result<void> {
-                 plugin::ModelSource source{model, {}};
-                 if (made != nullptr) {
-                   source = {made->name + ".graph.json", io::Bytes(graph::graph_text(*made))};
-                 } else {
-                   BUDA_ASSIGN(source.bytes, host.fs().read(model));
-                 }
+                 BUDA_ASSIGN(const plugin::ModelSource source, model_source(made.get(), model, host));
                  BUDA_ASSIGN(auto step, compiler::step_of_model(source, request, registries, host));
                  end_if_lost();
                  return graph::write_graph(host.fs(), step, output);

@@ -106,11 +106,6 @@ class CPUDevice(Device):
         if self.optimizer is not None:
             self.optimizer.step()
 
-    def step_schedule(self):
-        """The next learning rate."""
-        if self.scheduler is not None:
-            self.scheduler.step()
-
     def get_parameter_gradients(self):
         if not self._trains:
             return super().get_parameter_gradients()

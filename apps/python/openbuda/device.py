@@ -23,6 +23,7 @@ class Device:
     """A device with modules, which run one after the other. CPUDevice and TTDevice are the kinds that there are."""
 
     has_image = False  # load_image gave it one
+    scheduler = None
 
     def __init__(self, name, mp_context=None):
         self.name, self.modules, self.loss_module = name, [], None
@@ -189,7 +190,9 @@ class Device:
         """A step of its optimizer; it has none."""
 
     def step_schedule(self):
-        """The next learning rate; it has no schedule."""
+        """The next learning rate, if it has a schedule."""
+        if self.scheduler is not None:
+            self.scheduler.step()
 
     def _forward(self, inputs):
         raise NotImplementedError(f"device '{self.name}' is of no kind that computes: CPUDevice and TTDevice are")

@@ -38,6 +38,16 @@ class Parameter:
 _NO_ELEMENTS = "a tensor in forward() has no elements before the model runs: the functions of openbuda.op compute with it, those of NumPy cannot"
 
 
+def _arithmetic(op):
+    """The methods of a traced value as the left operand of an op, and as its right one."""
+    def left(self, other):
+        return self._trace.op("", op, (self, other))[0]
+
+    def right(self, other):
+        return self._trace.op("", op, (other, self))[0]
+    return left, right
+
+
 class Traced(Tensor):
     """A value in a module's forward(): its shape and type are known, its elements are not."""
 
@@ -74,26 +84,10 @@ class Traced(Tensor):
     def dtype(self):
         return self._trace.graph.dtype(self._value)
 
-    def __add__(self, other):
-        return self._trace.op("", "add", (self, other))[0]
-
-    def __radd__(self, other):
-        return self._trace.op("", "add", (other, self))[0]
-
-    def __sub__(self, other):
-        return self._trace.op("", "subtract", (self, other))[0]
-
-    def __rsub__(self, other):
-        return self._trace.op("", "subtract", (other, self))[0]
-
-    def __mul__(self, other):
-        return self._trace.op("", "multiply", (self, other))[0]
-
-    def __rmul__(self, other):
-        return self._trace.op("", "multiply", (other, self))[0]
-
-    def __matmul__(self, other):
-        return self._trace.op("", "matmul", (self, other))[0]
+    __add__, __radd__ = _arithmetic("add")
+    __sub__, __rsub__ = _arithmetic("subtract")
+    __mul__, __rmul__ = _arithmetic("multiply")
+    __matmul__, __rmatmul__ = _arithmetic("matmul")
 
 
 class _Trace:

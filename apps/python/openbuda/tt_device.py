@@ -274,11 +274,6 @@ class TTDevice(Device):
         for step in self._steps:
             step.optimize()
 
-    def step_schedule(self):
-        """The next learning rate."""
-        if self.scheduler is not None:
-            self.scheduler.step()
-
     def get_parameter_checkpoint(self):
         values = super().get_parameter_checkpoint()
         for step in self._steps:
