@@ -107,11 +107,27 @@ class GraphImport : private Calls {
     return usable;
   }
 
+  // The first of them; null where there is none.
+  static const TensorInfo* complex_input(const Scope& scope, const OperatorInfo& op) {
+    for (auto input : op.inputs)
+      if (input >= 0 && scope.graph->tensors[static_cast<std::size_t>(input)].is_complex())
+        return &scope.graph->tensors[static_cast<std::size_t>(input)];
+    return nullptr;
+  }
+
   void import_operator(Scope& scope, const OperatorInfo& op) {
     bool computable = has_usable_inputs(scope, op);
     std::size_t first_new = builder_.graph().id_bound();
     if (computable) {
-      NodeImport node(state_, scope, op, op.custom ? *find_custom_importer(op.type) : *find_importer(op.code));
+      const TensorInfo* complex = complex_input(scope, op);
+      const OpImporter* importer = op.custom ? find_custom_importer(op.type) : find_importer(op.code);
+      if (complex != nullptr) importer = op.custom ? nullptr : complex_importer(op.code);
+      if (importer == nullptr) {
+        failure_.add(node_error(*model_, op, "TF041",
+                                cat("its input '", complex->name, "' holds complex numbers, for which this operator is not read")));
+        return;
+      }
+      NodeImport node(state_, scope, op, *importer);
       if (auto imported = node.importer().import(node); !imported) failure_.add(std::move(imported).failure());
       take_builder_errors(&op);
     }
@@ -146,6 +162,10 @@ class GraphImport : private Calls {
     const TensorInfo& tensor = info(output);
     auto result = state_.store.ref(value(output));
     const auto* type = builder_.graph().type(result);
+    if (tensor.is_complex()) {
+      failure_.add(model_->error("TF034", cat("output '", tensor.name, "' holds complex numbers, which no output may")));
+      return;
+    }
     if (type == nullptr) {
       failure_.add(model_->error("TF034", cat("output '", tensor.name, "' has no value")));
       return;

@@ -48,6 +48,7 @@ struct TensorInfo {
 
   // Do its integers stand for other numbers?
   bool is_quantized() const { return quantization.has_value() && dtype && is_integer(*dtype); }
+  bool is_complex() const { return type_name == "COMPLEX64"; }
 };
 
 // An operator of the file. It has no name there: it is called after its first result, as tools for this format do.

@@ -14,7 +14,7 @@ const std::map<std::int32_t, const OpImporter*>& table() {
   static const auto* built = [] {
     auto* out = new std::map<std::int32_t, const OpImporter*>;
     for (auto family : {elementwise_ops(), linear_ops(), convolution_ops(), pooling_ops(), shape_ops(), slicing_ops(), indexing_ops(),
-                        reduction_ops(), normalization_ops(), resizing_ops(), quantization_ops(), recurrent_ops(), control_ops()})
+                        reduction_ops(), normalization_ops(), resizing_ops(), quantization_ops(), recurrent_ops(), control_ops(), complex_ops()})
       for (const auto& op : family) out->emplace(static_cast<std::int32_t>(op.code), &op);
     return out;
   }();

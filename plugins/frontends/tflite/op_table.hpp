@@ -60,5 +60,9 @@ std::span<const OpImporter> quantization_ops();
 std::span<const OpImporter> recurrent_ops();
 Result<void> import_svdf(NodeImport& node);
 std::span<const OpImporter> control_ops();
+std::span<const OpImporter> complex_ops();
+
+// How an operator of this code is read when an input holds complex numbers; null where it is not.
+const OpImporter* complex_importer(std::int32_t code);
 
 }  // namespace buda::tflite_frontend
