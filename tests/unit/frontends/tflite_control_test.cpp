@@ -161,8 +161,8 @@ TEST_F(TfliteControl, SubgraphsThatDoNotExistOrTakeOtherValues) {
 TEST_F(TfliteControl, OperatorsOfSubgraphsAreCheckedToo) {
   TfliteModel m = two_branches(true);
   m.select_subgraph(2);
-  m.op(BuiltinOperator::DILATE, {0}, {m.tensor("f", {2})});
-  EXPECT_THAT(refusal(m.bytes()), HasSubstr("op type DILATE (version 1): not read yet"));
+  m.op(BuiltinOperator::SEGMENT_SUM, {0}, {m.tensor("f", {2})});
+  EXPECT_THAT(refusal(m.bytes()), HasSubstr("op type SEGMENT_SUM (version 1): not read yet"));
 }
 
 TEST_F(TfliteControl, VariablesBeginWithWhatTheInitialisationAssigns) { expect_near(run(with_variable(false), {x_}).to_f32(), {21, -28}); }

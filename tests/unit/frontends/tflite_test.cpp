@@ -291,9 +291,9 @@ TEST_F(Tflite, RealArithmeticKeepsTheInterface) {
 TEST_F(Tflite, OperatorsThatAreNotReadAreToldTogether) {
   TfliteModel m;
   int x = m.input("x", {4}), a = m.tensor("a", {4}), b = m.tensor("b", {4}), c = m.tensor("c", {4});
-  m.op(BuiltinOperator::DILATE, {x}, {a});
+  m.op(BuiltinOperator::SEGMENT_SUM, {x}, {a});
   m.op(BuiltinOperator::CUSTOM, {a}, {b});
-  m.op(BuiltinOperator::DILATE, {b}, {c});
+  m.op(BuiltinOperator::SEGMENT_SUM, {b}, {c});
   m.model().operator_codes[1]->custom_code = "FancyThing";
   m.output(c);
   std::string said = refusal(m.bytes());
@@ -303,7 +303,7 @@ TEST_F(Tflite, OperatorsThatAreNotReadAreToldTogether) {
       HasSubstr(
           "op type FancyThing (a custom operator): it is code outside of the file: convert the model without it (allow_custom_ops=False), "
           "or leave it out and compute it before or after the model; used by 1 node: b"));
-  EXPECT_THAT(said, HasSubstr("op type DILATE (version 1): not read yet: write this part of the model with operators that are"));
+  EXPECT_THAT(said, HasSubstr("op type SEGMENT_SUM (version 1): not read yet: write this part of the model with operators that are"));
   EXPECT_THAT(said, HasSubstr("used by 2 nodes: a, c"));
 }
 
