@@ -39,6 +39,28 @@ std::optional<std::string> missing(const Blob& blob, const Stream& s) {
   return std::nullopt;
 }
 
+std::int64_t arriving(const Stream& s) {
+  if (!s.read || !s.read->before_epoch) return s.messages();
+  return overlay::count_of(s.read->blocks) * s.read->block_tiles;
+}
+
+// Words of 16 bytes for arrivals, since a flag may be multicast; the credits come after them.
+std::uint64_t arrival_address(std::size_t number) { return mover::kTables + mover::kHeaderBytes + 16 * number; }
+
+std::uint64_t tile_address(const overlay::DramBuffer& d, std::int64_t slot, std::int64_t tile) {
+  constexpr std::uint64_t kQueueHeaderBytes = 32;
+  return d.address + kQueueHeaderBytes + static_cast<std::uint64_t>(slot * d.entry_tiles + tile) * static_cast<std::uint64_t>(d.tile_bytes);
+}
+
+// Addresses of a queue stay below the same bits above the 32nd.
+std::int64_t node_of(const overlay::DramBuffer& d, std::vector<MemoryNode>& nodes) {
+  const MemoryNode node{d.port, static_cast<std::uint32_t>(d.address >> 32)};
+  const auto found = std::find(nodes.begin(), nodes.end(), node);
+  if (found != nodes.end()) return found - nodes.begin();
+  nodes.push_back(node);
+  return static_cast<std::int64_t>(nodes.size()) - 1;
+}
+
 class Lowering {
  public:
   Lowering(const Blob& blob, const Execution& execution) : blob_(blob), execution_(execution), positions_(blob) {}
@@ -96,11 +118,6 @@ class Lowering {
     if (s.kind != StreamKind::input) return nullptr;
     const auto found = execution_.kernel_inputs.find({core, s.operand});
     return found == execution_.kernel_inputs.end() ? nullptr : &found->second;
-  }
-
-  static std::int64_t arriving(const Stream& s) {
-    if (!s.read || !s.read->before_epoch) return s.messages();
-    return overlay::count_of(s.read->blocks) * s.read->block_tiles;
   }
 
   struct Group {
@@ -169,8 +186,6 @@ class Lowering {
     return success();
   }
 
-  // Words of 16 bytes for arrivals, since a flag may be multicast; then the credits.
-  static std::uint64_t arrival_address(std::size_t number) { return mover::kTables + mover::kHeaderBytes + 16 * number; }
   std::uint64_t credit_address(std::int32_t core, std::size_t number) const {
     const auto found = arrivals_.find(core);
     return arrival_address(found == arrivals_.end() ? 0 : found->second) + 4 * number;
@@ -258,19 +273,6 @@ class Lowering {
     const auto found = execution_.queues.find(d.queue);
     if (found != execution_.queues.end()) return found->second;
     return d.ram ? QueueStart{0, 0, 0, 0} : QueueStart{};
-  }
-  static std::uint64_t tile_address(const overlay::DramBuffer& d, std::int64_t slot, std::int64_t tile) {
-    constexpr std::uint64_t kQueueHeaderBytes = 32;
-    return d.address + kQueueHeaderBytes +
-           static_cast<std::uint64_t>(slot * d.entry_tiles + tile) * static_cast<std::uint64_t>(d.tile_bytes);
-  }
-  // Addresses of a queue stay below the same bits above the 32nd.
-  static std::int64_t node_of(const overlay::DramBuffer& d, std::vector<MemoryNode>& nodes) {
-    const MemoryNode node{d.port, static_cast<std::uint32_t>(d.address >> 32)};
-    const auto found = std::find(nodes.begin(), nodes.end(), node);
-    if (found != nodes.end()) return found - nodes.begin();
-    nodes.push_back(node);
-    return static_cast<std::int64_t>(nodes.size()) - 1;
   }
 
   Result<void> add_out(std::size_t c, const Stream& s) {

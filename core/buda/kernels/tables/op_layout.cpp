@@ -226,6 +226,12 @@ std::int64_t least_tiles(const Op& op, std::size_t input, const OperandLayout& o
   return (input == 0 ? operand.blocks.blocks_r : operand.blocks.blocks_c) * operand.blocks.block_tiles();
 }
 
+// `window_tiles`: those of a sparse product's activations; 0: it is not one.
+void set_tiles_at_once(const Op& op, const StepTable* steps, std::int64_t window_tiles, OpLayout& out) {
+  for (std::size_t i = 0; i < out.inputs.size(); ++i)
+    out.inputs[i].at_once = i == 1 && window_tiles > 0 ? window_tiles : least_tiles(op, i, out.inputs[i], steps);
+}
+
 }  // namespace
 
 bool takes_rows(const Op& op) { return ops::reads_datums(op.type); }
@@ -276,10 +282,7 @@ std::variant<OpLayout, std::string> layout_of(const arith::OpCall& call, std::ui
     if (auto* wrong = std::get_if<std::string>(&table)) return std::move(*wrong);
     steps = std::move(std::get<StepTable>(table));
   }
-  for (std::size_t i = 0; i < out.inputs.size() && !rows; ++i) {
-    out.inputs[i].at_once = least_tiles(op, i, out.inputs[i], steps ? &*steps : nullptr);
-    if (sparse && i == 1) out.inputs[i].at_once = needs.window_tiles;
-  }
+  if (!rows) set_tiles_at_once(op, steps ? &*steps : nullptr, needs.window_tiles, out);
   // With two parts of each ring, or, where they do not fit, one; of activations of a sparse matmul then those that it keeps.
   std::int64_t wanted = 0;
   for (const bool in_window : {false, true})
