@@ -225,6 +225,21 @@ def damaged_checkpoint(tools):
     return None
 
 
+def oversized(tools):
+    """Why sizes that would need gigabytes of weights or samples are not refused; nothing if they are."""
+    for op, more in (("ResizeArea", []), ("CropAndResize", ["boxes", "which"])):
+        graph = tf.Graph()
+        graph.placeholder("x", (1, 8, 8, 3))
+        graph.placeholder("boxes", (1, 4))
+        graph.placeholder("which", [1], np.int32)
+        graph.node(op, "y", ["x", *more, graph.integers([2_000_000_000, 3])])
+        tensorflow_by_hand.write(graph)
+        ok, text = run(tools, "importer", "m.pb", "-o", "m.graph.json", "--set", "frontend.tensorflow.outputs=y")
+        if ok or "[GF040]" not in text or "2000000000" not in text:
+            return f"{op}: {text or 'imported'}"
+    return None
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", required=True)
@@ -239,6 +254,7 @@ def main():
         tf.load_schema(source, folder)
         graphs = {name: lambda make=make, shape=shape: compare(tools, make(), shape) for name, (make, shape) in MODELS.items()}
         graphs.update({name: lambda make=make: compare_by_hand(tools, make) for name, make in (tensorflow_by_hand.GRAPHS | tensorflow_fused.GRAPHS | tensorflow_operators.GRAPHS).items()})
+        graphs["oversized"] = lambda: oversized(tools)
         graphs["damaged_checkpoint"] = lambda: damaged_checkpoint(tools)
         for name, check in graphs.items():
             if arguments.names and name not in arguments.names:

@@ -22,12 +22,12 @@ bugprone-suspicious-* bugprone-undelegated-constructor bugprone-unused-raii bugp
 misc-unused-alias-decls misc-unused-using-decls performance-for-range-copy performance-move-const-arg
 performance-unnecessary-copy-initialization""".split()
 # Spelled out: unity builds have no command for a single source.
-OPTIONS = ["-std=c++20", "-Icore", "-I.", "-Ishare", '-DBUDA_VERSION=""', '-DBUDA_LATE_ARCHIVE=""', '-DBUDA_LATE_DNNL=""', '-DBUDA_LATE_LINES=""']
+OPTIONS = ["-std=c++20", "-Icore", "-I.", "-Ishare", "-Iplugins/policies/spread", '-DBUDA_VERSION=""', '-DBUDA_LATE_ARCHIVE=""', '-DBUDA_LATE_DNNL=""', '-DBUDA_LATE_LINES=""']
 WITHOUT_HISTORY = ["core/buda/cli/tool.cpp", "core/buda/graph/editor.cpp", "core/buda/netlist/text/parse.cpp"]
 MOST = 24
 OF_SLICE = 60
 # Sources that include what only a build generates.
-GENERATED_INCLUDES = ("plugins/frontends/onnx/", "plugins/frontends/tensorflow/")
+GENERATED_INCLUDES = ("plugins/frontends/onnx/", "plugins/frontends/tensorflow/", "plugins/frontends/tflite/")
 
 
 def python_includes():

@@ -12,7 +12,6 @@
 #include <buda/tensor/tensor.hpp>
 
 #include <algorithm>
-#include <map>
 
 namespace buda::tensorflow_frontend {
 namespace {
@@ -198,7 +197,8 @@ Result<void> import_angle(NodeImport& n) {
   if (!z.imaginary.valid()) {
     BUDA_ASSIGN(z.imaginary, zeros(n, z.real));
   }
-  n.output(frontend::arc_tangent(n, z.imaginary, z.real, DType::f32));
+  BUDA_ASSIGN(auto type, n.type_of(z.real));
+  n.output(frontend::arc_tangent(n, z.imaginary, z.real, type.dtype));
   return success();
 }
 

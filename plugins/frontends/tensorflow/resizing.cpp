@@ -42,6 +42,9 @@ Result<void> import_bicubic(NodeImport& n) {
                     {"exclude_outside", half}});
 }
 
+// What a few bytes of the file may ask for: weights of an axis, and samples along one of a crop.
+constexpr std::int64_t kMaxWeights = std::int64_t{1} << 26, kMaxSamples = 1 << 16;
+
 // [to, from]: how much of each element lies in what becomes one element of the result.
 Tensor area_weights(std::int64_t from, std::int64_t to, bool corners) {
   const double scale =
@@ -76,6 +79,9 @@ Result<void> import_area(NodeImport& n) {
   BUDA_ASSIGN(Sizes sizes, sizes_of(n));
   const Shape& x = sizes.from;
   const Dims& size = sizes.to;
+  for (std::size_t i = 0; i < 2; ++i)
+    if (size[i] > kMaxWeights / std::max<std::int64_t>(x[i + 1], 1))
+      return n.refuse(cat("its size ", list_text(size), " is too large for ", x.text()));
   const bool corners = n.flag("align_corners", false);
   Ref image = n.layouts().channels_first(n.step("first"), n.input(0));
   image = n.cast(image, DType::f32, "number");
@@ -115,6 +121,8 @@ Result<void> import_crop_and_resize(NodeImport& n) {
   if (x.rank() != 4 || boxes.rank() != 2 || boxes[1] != 4 || size.size() != 2 || size[0] < 1 || size[1] < 1)
     return n.refuse(cat("its images are ", x.text(), ", its boxes ", boxes.text(), " and its size ", list_text(size),
                         "; [samples, rows, columns, channels], [boxes, 4] and two sizes are needed"));
+  if (size[0] > kMaxSamples || size[1] > kMaxSamples)
+    return n.refuse(cat("its size ", list_text(size), " has more than ", kMaxSamples, " rows or columns"));
   const std::string method = n.text("method", "bilinear");
   if (method != "bilinear" && method != "nearest") return n.refuse(cat("its method is '", method, "'; bilinear and nearest are read"));
   Ref all = n.layouts().channels_first(n.step("first"), n.input(0)), corners = n.input(1), which = n.input(2);
