@@ -67,7 +67,9 @@ class Report:
         return False
 
     def files(self):
-        return {str(p.relative_to(self.folder)): p.read_bytes() for p in self.folder.rglob("*") if p.is_file() and p.name != LIST}
+        """The files that a tool may show, which the list is not, nor what a kill left of a list that was being written."""
+        paths = (p for p in self.folder.rglob("*") if p.is_file() and not p.name.startswith(LIST))
+        return {str(p.relative_to(self.folder)): p.read_bytes() for p in paths}
 
     def refusals(self):
         """What the tools say of the folder, by tool; None where it is shown."""
@@ -145,7 +147,7 @@ def main():
             report.run("new.tti")
             if report.files() != {**new, MINE: b"mine"}:
                 wrong.append("the next run leaves other files than its own")
-            if left := [p.name for p in report.folder.parent.iterdir() if ".tmp-" in p.name]:
+            if left := [p.name for p in report.folder.parent.rglob("*") if ".tmp-" in p.name]:
                 wrong.append(f"the next run leaves {left}")
             problems += [f"killed after {after:.3f} s: {text}" for text in wrong]
     print(f"{killed} of {runs} runs of about {whole:.3f} s were killed before their end; after {refused} the report is refused")

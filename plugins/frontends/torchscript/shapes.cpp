@@ -204,7 +204,8 @@ Result<Value> repeat_each(Call& n) {
       return n.refuse(cat("repeats an element ", count, " times"));
     places.insert(places.end(), static_cast<std::size_t>(count), i);
   }
-  Ref at = n.constant(Tensor(Shape{static_cast<std::int64_t>(places.size())}, std::move(places)));
+  const Shape taken{static_cast<std::int64_t>(places.size())};
+  Ref at = n.constant(Tensor(taken, std::move(places)));
   return n.tensor(n.result().op("gather", {x, at}, {{"dim", axis}}));
 }
 
