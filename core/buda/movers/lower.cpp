@@ -17,7 +17,6 @@ namespace buda::movers {
 namespace {
 
 using overlay::Blob;
-using overlay::Destination;
 using overlay::Stream;
 using overlay::StreamKind;
 using overlay::StreamRef;
