@@ -34,8 +34,11 @@ using Values = std::vector<std::vector<Tensor>>;  // by id
 
 class Losses {
  public:
-  Losses(const Trial& base, double floor, Host& host) : base_(base), graph_(base.graph), order_(graph_.topological_order()), floor_(floor) {
+  Losses(const Trial& base, double floor, Host& host)
+      : base_(base), graph_(base.graph), order_(graph_.topological_order()), floor_(floor), reads_(graph_.id_bound()) {
     options_.threads = host.threads;
+    for (const NodeId id : order_)
+      for (const graph::Edge& e : graph_.node(id).inputs()) ++reads_[e.source.node.index()];
   }
 
   Result<std::vector<OpLoss>> measure(const NamedTensors& inputs, const std::vector<Raise>& raises, Host& host) {
@@ -85,10 +88,10 @@ class Losses {
     OpLoss op{.name = n.name(), .type = n.op(), .effects = {}, .sources = {}, .raises = {}};
     for (std::size_t i = 0; i < n.inputs().size(); ++i)
       if (is_floating_source(graph_, n, i)) op.sources.push_back(i);
-    BUDA_ASSIGN(Tensor error, own_error(n));
+    BUDA_ASSIGN(const Tensor error, own_error(n));
     found_.push_back(std::move(op));
     ids_.push_back(n.id());
-    errors_.push_back(std::move(error));
+    shares_.push_back(share_of_value(n, error));
     return success();
   }
 
@@ -169,39 +172,39 @@ class Losses {
     return sum;
   }
 
-  double share_of_values(std::size_t i) const {
-    const Node& n = graph_.node(ids_[i]);
-    const double whole = energy(n, reference_[ids_[i].index()][0].cast(DType::f32));
-    const double error = energy(n, errors_[i]);
+  double share_of_value(const Node& n, const Tensor& own_error) const {
+    const double whole = energy(n, reference_[n.id().index()][0].cast(DType::f32));
+    const double error = energy(n, own_error);
     return whole > 0 ? error / whole : (error > 0 ? 1 : 0);
   }
 
   Result<void> follow(Host& host) {
-    std::vector<double> shares(found_.size());
-    for (std::size_t i = 0; i < found_.size(); ++i) shares[i] = share_of_values(i);
     std::vector<std::size_t> largest(found_.size());
     std::iota(largest.begin(), largest.end(), std::size_t{0});
-    std::stable_sort(largest.begin(), largest.end(), [&](std::size_t a, std::size_t b) { return shares[a] > shares[b]; });
+    std::stable_sort(largest.begin(), largest.end(), [&](std::size_t a, std::size_t b) { return shares_[a] > shares_[b]; });
     double followed = 0;
     std::vector<double> effects(base_.score.misses.size());
     for (std::size_t k = 0; k < largest.size(); ++k) {
       const std::size_t i = largest[k];
-      if (shares[i] == 0) continue;
+      if (shares_[i] == 0) continue;
       if (k < kMaxFollowed) {
         host.progress("measuring what ops lose", k, std::min(largest.size(), kMaxFollowed));
-        BUDA_ASSIGN(found_[i].effects, effect(ids_[i], errors_[i]));
-        followed += shares[i];
+        // Computed again: the errors of all ops would need as much memory as all values of the model.
+        BUDA_ASSIGN(const Tensor error, own_error(graph_.node(ids_[i])));
+        BUDA_ASSIGN(found_[i].effects, effect(ids_[i], error));
+        followed += shares_[i];
         for (std::size_t o = 0; o < effects.size(); ++o) effects[o] += found_[i].effects[o];
       } else {
-        for (const double e : effects) found_[i].effects.push_back(e / followed * shares[i]);
+        for (const double e : effects) found_[i].effects.push_back(e / followed * shares_[i]);
       }
     }
     return success();
   }
 
-  // What the error of this op does to the outputs: only what depends on it is computed again.
+  // What the error of this op does to the outputs: only what depends on it is computed again, and kept until its last reader has it.
   Result<std::vector<double>> effect(NodeId disturbed, const Tensor& error) const {
     Values changed(graph_.id_bound());
+    std::vector<std::size_t> unread = reads_;
     BUDA_ASSIGN(Tensor value, sum_of(reference_[disturbed.index()][0], error));
     changed[disturbed.index()] = {std::move(value)};
     std::vector<double> out(base_.score.misses.size());
@@ -215,6 +218,8 @@ class Losses {
         const Values& from = changed[e.source.node.index()].empty() ? reference_ : changed;
         in.push_back(from[e.source.node.index()][e.source.port]);
       }
+      for (const graph::Edge& e : n.inputs())
+        if (--unread[e.source.node.index()] == 0) changed[e.source.node.index()].clear();
       BUDA_ASSIGN(auto results, ops::evaluate_node(n, graph::level_of(graph_, n), in, options_));
       if (n.kind() == NodeKind::output) {
         const auto output = base_.score.misses.find(n.name());
@@ -254,10 +259,11 @@ class Losses {
   std::vector<NodeId> order_;
   ops::EvaluateOptions options_;
   double floor_;
-  Values reference_;  // in fp32
+  std::vector<std::size_t> reads_;  // by id: edges that read the node's values
+  Values reference_;                // in fp32
   std::vector<OpLoss> found_;
   std::vector<NodeId> ids_;     // of found_
-  std::vector<Tensor> errors_;  // of found_
+  std::vector<double> shares_;  // of found_: of the energy of its values that of its own error
 };
 
 }  // namespace
