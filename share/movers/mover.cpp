@@ -124,6 +124,12 @@ static uint32_t kernel_progress(volatile RingRecord* ring, uint32_t number) {
 
 enum : uint32_t { kMaxAhead = 0x7000 };  // messages of which a kernel is told at most: its counters have 16 bits
 
+// Behind a group that is all there, as often as the kernel's ring has it.
+static void copy_group(volatile InRecord* in, volatile RingRecord* ring) {
+  const uint32_t bytes = in->group * ring->message;
+  for (uint32_t i = 1; i < in->copies; ++i) read_bytes(in->network, own_node(in->network), ring->address, ring->address + i * bytes, bytes);
+}
+
 // A group of tiles that stay is announced until the kernel has taken it so often; then it is free.
 static uint32_t visit_group(volatile InRecord* in, volatile RingRecord* ring) {
   const uint32_t all = in->group * in->times;
@@ -135,6 +141,7 @@ static uint32_t visit_group(volatile InRecord* in, volatile RingRecord* ring) {
   }
   const uint32_t there = ring->arrived - ring->freed;
   if (there == 0) return 0;
+  if (there == in->group && in->announced <= in->group) copy_group(in, ring);
   uint32_t until = there == in->group ? all : there;
   until = lower(until, in->taken + kMaxAhead);
   if (until > in->announced) {

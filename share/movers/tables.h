@@ -7,14 +7,16 @@
 
 namespace mover {
 
-// Programs, and the part of L1 for tables: where stream programs would be.
+// Programs, and the part of L1 for tables: where headers of tiles and stream programs would be. Where
+// buffers have to be larger than in the stream programs, they may begin behind tables of kSmallTableBytes.
 enum : uint32_t {
   kBrisc = 0,
   kBriscBytes = 0x2000,
   kNcrisc = 0x2000,
   kNcriscBytes = 0x4000,
-  kTables = 0x23000,
-  kTableBytes = 0x10000,
+  kTables = 0x1b000,
+  kTableBytes = 0x18000,
+  kSmallTableBytes = 0x8000,
   kHeaderBytes = 128
 };
 
@@ -54,6 +56,7 @@ struct InRecord {
   uint32_t ring, reads, network, chunk;
   uint32_t credit_count, credits;  // of Credit: where senders are told what is free
   uint32_t group, times;           // tiles that the kernel takes so often before they are free; 0: once, each by itself
+  uint32_t copies;                 // how often these tiles are in the kernel's ring
   ListRecord list;
   uint32_t now[3];            // the tuple at work; 0 tiles: there is none
   uint32_t done;              // tiles of it

@@ -47,6 +47,7 @@ Result<void> ChipCores::run(EpochRequest request) {
     for (std::size_t i = 0; i < inputs.size(); ++i)
       request.execution.kernel_inputs[{c, static_cast<std::int32_t>(i)}] = {inputs[i].tiles * request.execution.inputs, inputs[i].at_once};
   }
+  request.execution.l1_end = device_.l1.operands_end();
   BUDA_ASSIGN(const movers::Tables tables, movers::lower(blob, request.execution));
   // A core must not get tiles or flags for an epoch that it does not have yet: all are loaded before the first one goes.
   BUDA_TRY(reset(blob, kAll));
@@ -59,16 +60,17 @@ Result<void> ChipCores::run(EpochRequest request) {
 
 Result<void> ChipCores::load(const EpochRequest& request, std::size_t c, const movers::CoreTables& tables) {
   const overlay::Core& core = request.blob.cores[c];
-  movers::Entries entries;
-  if (const auto op = request.ops.find(core.op); op != request.ops.end()) {
-    entries = op->second->entries;
+  const auto op = request.ops.find(core.op);
+  const bool computes = op != request.ops.end();
+  BUDA_ASSIGN(const std::string words,
+              movers::encode(tables, device_.noc, computes ? movers::Entries(op->second->entries) : movers::Entries()));
+  BUDA_TRY(bus_.write(core.noc, mover::kTables, words));
+  if (computes) {
     for (const auto& [address, bytes] : op->second->programs) BUDA_TRY(bus_.write(core.noc, address, bytes));
-    BUDA_ASSIGN(const Parts parts,
-                arguments_of(*request.names.at(core.op), *op->second, core, tables, request.execution.inputs, device_.l1));
+    BUDA_ASSIGN(const Parts parts, arguments_of(*request.names.at(core.op), *op->second, core, tables, mover::kTables + words.size(),
+                                                request.execution.inputs, device_.l1));
     for (const auto& [address, bytes] : parts) BUDA_TRY(bus_.write(core.noc, address, bytes));
   }
-  BUDA_ASSIGN(const std::string words, movers::encode(tables, device_.noc, entries));
-  BUDA_TRY(bus_.write(core.noc, mover::kTables, words));
   BUDA_TRY(bus_.write(core.noc, mover::kBrisc, firmware_[0]));
   return bus_.write(core.noc, mover::kNcrisc, firmware_[1]);
 }

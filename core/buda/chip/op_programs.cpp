@@ -4,6 +4,7 @@
 
 #include <buda/base/text.hpp>
 #include <buda/kernels/text/turned_inputs.hpp>
+#include <buda/movers/space.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -20,8 +21,6 @@ Diagnostic refused(const netlist::Netlist& netlist, const Op& op, const std::str
   d.node = op.name;
   return d;
 }
-
-std::uint32_t rounded(std::uint32_t bytes) { return (bytes + 31) / 32 * 32; }
 
 template <class T>
 std::string bytes_of(const T* values, std::size_t count) {
@@ -57,17 +56,17 @@ Result<OpPrograms> op_programs(const netlist::Netlist& netlist, const arith::OpP
 }
 
 Result<Parts> arguments_of(const Op& op, const OpPrograms& programs, const overlay::Core& core, const movers::CoreTables& tables,
-                           std::int64_t inputs, const device::L1Map& l1) {
+                           std::uint64_t tables_end, std::int64_t inputs, const device::L1Map& l1) {
   tt::Arguments a = programs.layout.arguments;
-  std::uint64_t end = l1.operands_end();
+  movers::FreeSpace space(tables_end, l1.operands_end());
   std::size_t placed_rings = 0;
   for (const movers::Ring& ring : tables.rings) {
-    end = std::min(end, ring.address);
+    space.take(ring.address, ring.bytes());
     const overlay::Stream& stream = *core.find(ring.stream);
     if (ring.kernel == movers::Ring::Kernel::none) continue;
     tt::Ring& to = ring.kernel == movers::Ring::Kernel::makes ? a.output : a.inputs[static_cast<std::size_t>(stream.operand) % tt::kInputs];
     const tt::Ring placed{static_cast<std::uint32_t>(ring.address), static_cast<std::uint32_t>(ring.message_bytes),
-                          static_cast<std::uint32_t>(ring.slots), static_cast<std::uint32_t>(ring.stream)};
+                          static_cast<std::uint32_t>(ring.kernel_slots()), static_cast<std::uint32_t>(ring.stream)};
     if (to.tile_bytes != placed.tile_bytes) {
       Diagnostic d = input_error(
           "CP001", {},
@@ -87,11 +86,14 @@ Result<Parts> arguments_of(const Op& op, const OpPrograms& programs, const overl
     return d;
   }
   Parts out;
-  std::uint32_t next = static_cast<std::uint32_t>(l1.operands_begin);
+  const std::uint64_t free = space.bytes();
+  std::uint64_t wanted = 0;
+  bool fits = true;
   const auto place = [&](std::uint32_t bytes) {
-    const std::uint32_t at = next;
-    next += rounded(bytes);
-    return at;
+    const auto at = space.place(bytes);
+    wanted += bytes;
+    fits &= at.has_value();
+    return static_cast<std::uint32_t>(at.value_or(0));
   };
   const auto place_ring = [&](tt::Ring& ring) {
     if (ring.tiles > 0) ring.address = place(ring.tiles * ring.tile_bytes);
@@ -102,10 +104,10 @@ Result<Parts> arguments_of(const Op& op, const OpPrograms& programs, const overl
     a.table = place(programs.layout.table_words * 4);
     if (!programs.layout.table.empty()) out.emplace_back(a.table, bytes_of(programs.layout.table.data(), programs.layout.table.size()));
   }
-  if (next > end)
-    return does_not_fit("CP002", op.name, "l1", next - l1.operands_begin, end - l1.operands_begin,
-                        cat("op '", op.name, "': its kernel needs ", next - l1.operands_begin,
-                            " bytes of L1 in addition to the buffers of its core, and ", end - l1.operands_begin, " are free"),
+  if (!fits)
+    return does_not_fit("CP002", op.name, "l1", wanted, free,
+                        cat("op '", op.name, "': its kernel needs ", wanted, " bytes of L1 in addition to the buffers of its core, and ",
+                            free, " are free"),
                         "leave out target.ttsim.chip: op by op, the op has the L1 to itself");
   a.runs = static_cast<std::uint32_t>(inputs);
   out.emplace_back(tt::kArgumentsAddress, bytes_of(&a, 1));

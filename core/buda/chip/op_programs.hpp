@@ -34,8 +34,8 @@ Result<OpPrograms> op_programs(const netlist::Netlist& netlist, const arith::OpP
                                const kernels::KernelSet& kernels, const device::L1Map& l1);
 
 // Arguments and tables for one core, whose rings are where its stream program has them. What the kernel has beside them goes into what is
-// free below; CP002 where that is too little.
+// free behind the tables; CP002 where that is too little.
 Result<Parts> arguments_of(const netlist::Op& op, const OpPrograms& programs, const overlay::Core& core, const movers::CoreTables& tables,
-                           std::int64_t inputs, const device::L1Map& l1);
+                           std::uint64_t tables_end, std::int64_t inputs, const device::L1Map& l1);
 
 }  // namespace buda::chip

@@ -6,6 +6,7 @@
 
 #include <movers/tables.h>
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -120,6 +121,7 @@ class Encoder {
     out.chunk = u32(in.chunk);
     out.group = u32(in.group);
     out.times = u32(in.times);
+    out.copies = u32(core_.rings[in.ring].copies);
     out.credit_count = u32(static_cast<std::int64_t>(in.credits.size()));
     out.credits = reserve(2 * in.credits.size());
     for (std::size_t i = 0; i < in.credits.size(); ++i)
@@ -175,12 +177,16 @@ class Encoder {
 }  // namespace
 
 Result<std::string> encode(const CoreTables& core, device::NocSize noc, const Entries& entries) {
+  std::uint64_t end = mover::kTables + mover::kTableBytes;
+  for (const Ring& ring : core.rings)
+    if (ring.address >= mover::kTables) end = std::min(end, ring.address);
+  const std::uint64_t room = end - mover::kTables;
   std::vector<std::uint32_t> words;
-  if (core.table <= mover::kTables + mover::kTableBytes) words = Encoder(core, noc, entries).run();
+  if (core.table <= end) words = Encoder(core, noc, entries).run();
   const std::uint64_t bytes = words.empty() ? core.table - mover::kTables : words.size() * 4;
-  if (bytes > mover::kTableBytes)
-    return does_not_fit("MV003", core.op, "mover tables", bytes, mover::kTableBytes,
-                        cat("the tables of a core of op '", core.op, "' need ", bytes, " bytes of L1, and there are ", std::uint32_t{mover::kTableBytes}),
+  if (bytes > room)
+    return does_not_fit("MV003", core.op, "mover tables", bytes, room,
+                        cat("the tables of a core of op '", core.op, "' need ", bytes, " bytes of L1, and there are ", room),
                         "--target tensix runs kernels op by op, without tables");
   return std::string(reinterpret_cast<const char*>(words.data()), words.size() * 4);
 }

@@ -4,12 +4,14 @@
 
 #include <buda/base/text.hpp>
 #include <buda/movers/pieces.hpp>
+#include <buda/movers/place.hpp>
 #include <buda/movers/positions.hpp>
 
 #include <movers/tables.h>
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <vector>
 
@@ -68,6 +70,7 @@ class Lowering {
     out_.cores.resize(blob_.cores.size());
     BUDA_TRY(check());
     for (std::size_t c = 0; c < blob_.cores.size(); ++c) add_rings(c);
+    place_larger();
     for (std::size_t c = 0; c < blob_.cores.size(); ++c)
       for (const Stream& s : blob_.cores[c].streams) BUDA_TRY(connect({static_cast<std::int32_t>(c), s.number}, s));
     place_words();
@@ -135,12 +138,18 @@ class Lowering {
       Ring ring{s.number, s.address, s.message_bytes, static_cast<std::int64_t>(s.bytes) / std::max(s.message_bytes, 1), kernel};
       if (const KernelInput* needs = kernel_input(c, s)) {
         const Group group = group_of(c, s, *needs, ring.slots);
-        if (group.tiles > 0) ring.slots = group.tiles;
         groups_[{static_cast<std::int32_t>(c), s.number}] = group;
-        if (needs->at_once > ring.slots)
-          failure_.add(refused("MV002", c,
-                               cat(where(c, s.number), ": its kernel has ", needs->at_once, " tiles of input ", s.operand,
-                                   " in L1 at the same time, and there are ", group.tiles > 0 ? "only " : "slots for ", ring.slots)));
+        if (group.tiles > 0) {
+          ring.slots = group.tiles;
+          ring.copies = copies_of(group, needs->at_once);
+          if (ring.kernel_slots() < needs->at_once)
+            failure_.add(refused("MV002", c,
+                                 cat(where(c, s.number), ": its kernel has ", needs->at_once, " tiles of input ", s.operand,
+                                     " in L1 at the same time, and takes only ", ring.kernel_slots())));
+        } else {
+          ring.slots = std::max(ring.slots, needs->at_once);
+        }
+        if (ring.bytes() > s.bytes) larger_.insert(core.op);
       }
       ring_of_[{static_cast<std::int32_t>(c), s.number}] = core.rings.size();
       core.rings.push_back(ring);
@@ -159,6 +168,29 @@ class Lowering {
                          cat(where(c, s.number), ": its kernel takes ", needs.tiles, " tiles of input ", s.operand, ", and ", all,
                              " arrive, of which ", slots, " have room")));
     return {};
+  }
+
+  // As often as the kernel needs it together, and so that it begins anew where the last one ends.
+  static std::int64_t copies_of(const Group& group, std::int64_t at_once) {
+    std::int64_t copies = std::max<std::int64_t>((at_once + group.tiles - 1) / group.tiles, 1);
+    while (copies < group.times && group.times % copies != 0) ++copies;
+    return copies;
+  }
+
+  // Where a ring is larger than the blob's, all of its op's cores get other places.
+  void place_larger() {
+    for (const std::string& op : larger_) {
+      std::vector<CoreTables*> cores;
+      for (CoreTables& core : out_.cores)
+        if (core.op == op) cores.push_back(&core);
+      const auto missing = place_rings(cores, FreeSpace(mover::kTables + mover::kSmallTableBytes, execution_.l1_end));
+      if (!missing) continue;
+      Diagnostic d = does_not_fit(
+          "MV002", op, "l1", missing->wanted, missing->free,
+          cat("op '", op, "': its buffers have to have ", missing->wanted, " bytes of L1 at the same time, and there are ", missing->free),
+          "leave out target.ttsim.chip: op by op, the op has the L1 to itself");
+      failure_.add(std::move(d));
+    }
   }
 
   // A sender's connections get words at both ends.
@@ -332,6 +364,11 @@ class Lowering {
   Connection connection(const End& end, const Stream& s) {
     const std::int32_t stream = s.destinations[end.destination].first.stream;
     const Ring& there = ring({end.cores.front(), stream});
+    for (std::int32_t core : end.cores)
+      if (const Ring& other = ring({core, stream}); other.address != there.address || other.slots != there.slots)
+        failure_.add(
+            refused("MV002", static_cast<std::size_t>(core),
+                    cat(where(static_cast<std::size_t>(core), stream), ": others that get the same tiles have another buffer for them")));
     Connection out;
     out.first = blob_.cores[static_cast<std::size_t>(end.cores.front())].noc;
     out.last = blob_.cores[static_cast<std::size_t>(end.cores.back())].noc;
@@ -350,6 +387,7 @@ class Lowering {
   Failure failure_;
   std::map<StreamRef, std::size_t> ring_of_;  // index in CoreTables::rings
   std::map<StreamRef, Group> groups_;
+  std::set<std::string> larger_;  // ops with rings that the blob has too small
   std::vector<End> ends_;
   std::map<StreamRef, std::vector<std::size_t>> ends_of_;
   std::map<std::int32_t, std::size_t> arrivals_, credits_;  // words that a core has, by core

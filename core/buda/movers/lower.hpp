@@ -28,11 +28,12 @@ struct QueueStart {
 struct Execution {
   std::int64_t inputs = 1;
   std::map<std::pair<std::size_t, std::int32_t>, KernelInput> kernel_inputs;  // by core and operand; none: it takes what arrives, each once
-  std::map<std::string, QueueStart> queues;                                   // by name; none: from slot 0 on, slot by slot
+  std::uint64_t l1_end = 0;                  // of buffers in L1, where those of the blob are not large enough
+  std::map<std::string, QueueStart> queues;  // by name; none: from slot 0 on, slot by slot
 };
 
-// MV001: something in the stream programs that movers do not do yet; MV002: a kernel's needs that the ring of the blob does not meet. Each
-// with the op.
+// A ring that has fewer slots than its kernel needs at once gets more, in what is free of the L1 of all cores of the op.
+// MV001: something in the stream programs that movers do not do yet; MV002: a kernel's needs that cannot be met. Each with the op.
 Result<Tables> lower(const overlay::Blob& blob, const Execution& execution);
 
 }  // namespace buda::movers

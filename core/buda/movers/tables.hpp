@@ -22,6 +22,10 @@ struct Ring {
   std::int32_t message_bytes = 0;
   std::int64_t slots = 0;
   enum class Kernel : std::uint8_t { none, takes, makes } kernel = Kernel::none;
+  // A group is there so often, one after the other, where the kernel needs more tiles at once; senders know of the first one.
+  std::int64_t copies = 1;
+  std::int64_t kernel_slots() const { return slots * copies; }
+  std::uint64_t bytes() const { return static_cast<std::uint64_t>(kernel_slots() * message_bytes); }
   friend bool operator==(const Ring&, const Ring&) = default;
 };
 

@@ -150,7 +150,7 @@ TEST_F(ChipDevice, WhatWaitsForEverIsReported) {
   for (NocCoord node : o.bus->workers) EXPECT_EQ(o.bus->word(node, kReset), 0x47800u);
 }
 
-// What a kernel has beside the rings of the blob is below them, or there is no room.
+// What a kernel has beside its rings is between them and behind the tables, or there is no room.
 TEST(ChipPrograms, TheKernelsOwnBuffersNeedRoom) {
   netlist::Op op;
   op.name = "op";
@@ -164,7 +164,7 @@ TEST(ChipPrograms, TheKernelsOwnBuffersNeedRoom) {
                   overlay::Stream{.number = 24, .kind = overlay::StreamKind::output, .operand = 16}};
   movers::CoreTables tables;
   tables.rings = {{4, 0x40000, 2080, 4, movers::Ring::Kernel::takes}, {24, 0x50000, 2080, 4, movers::Ring::Kernel::makes}};
-  auto parts = arguments_of(op, programs, core, tables, 3, l1);
+  auto parts = arguments_of(op, programs, core, tables, 0x33000, 3, l1);
   ASSERT_TRUE(parts.ok()) << parts.failure().diagnostics().front().message;
   tt::Arguments a;
   std::memcpy(&a, parts->back().second.data(), sizeof a);
@@ -174,11 +174,16 @@ TEST(ChipPrograms, TheKernelsOwnBuffersNeedRoom) {
   EXPECT_EQ(a.runs, 3u);
 
   programs.layout.arguments.between.tiles = 13;
-  parts = arguments_of(op, programs, core, tables, 3, l1);
+  parts = arguments_of(op, programs, core, tables, 0x33000, 3, l1);
+  ASSERT_TRUE(parts.ok());
+  std::memcpy(&a, parts->back().second.data(), sizeof a);
+  EXPECT_EQ(a.between.address, 0x42080u) << "below the rings there is room for twelve";
+  programs.layout.arguments.between.tiles = 200;
+  parts = arguments_of(op, programs, core, tables, 0x33000, 3, l1);
   ASSERT_FALSE(parts.ok());
   EXPECT_EQ(parts.failure().diagnostics().front().code, "CP002");
   tables.rings.pop_back();
-  parts = arguments_of(op, programs, core, tables, 3, l1);
+  parts = arguments_of(op, programs, core, tables, 0x33000, 3, l1);
   ASSERT_FALSE(parts.ok());
   EXPECT_EQ(parts.failure().diagnostics().front().code, "CP001") << "an output that nobody takes has no buffer";
 }

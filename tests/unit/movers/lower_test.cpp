@@ -2,11 +2,13 @@
 // Tables of small stream programs: what comes, what leaves, in which order, and what is refused.
 #include <buda/movers/encode.hpp>
 #include <buda/movers/lower.hpp>
+#include <buda/movers/space.hpp>
 
 #include <buda/base/text.hpp>
-#include <buda/overlay/blob/blob_file.hpp>
 
 #include <movers/tables.h>
+
+#include "unit/movers/blobs.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,24 +21,6 @@ namespace {
 using overlay::Blob;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-constexpr const char* kQueue =
-    R"({"queue": "x", "id": 100000000000, "port": "0-1", "address": 4096, "slots": 2, "entry_tiles": 4, "tile_bytes": 2080})";
-
-Blob blob_of(const std::string& cores, const std::string& dram = kQueue) {
-  auto blob = overlay::parse_blob(cat(R"({"schema": "buda.blob/1", "arch": "wormhole_b0", "device": "n150", "graphs": ["g"], "dram": [)",
-                                      dram, R"(], "cores": [)", cores, "]}"),
-                                  "b.json");
-  EXPECT_TRUE(blob.ok()) << (blob.ok() ? "" : blob.failure().diagnostics().front().message);
-  return blob.ok() ? std::move(*blob) : Blob{};
-}
-
-// Core 0-0 reads a queue and sends its output to core 0-1.
-const std::string kReader = R"({"core": [0, 0], "noc": "1-1", "op": "a", "streams": [
-{"stream": 4, "kind": "input", "operand": 0, "address": 1000, "bytes": 8320, "message": 2080, "read": {"buffers": [{"dram": 0}], "block_tiles": 2, "chunk_tiles": 2, "blocks": [[0, 2], [0]]}, "phases": [[0, 12]]},
-{"stream": 24, "kind": "output", "operand": 16, "address": 20000, "bytes": 8320, "message": 2080, "to": [[1, 4]], "phases": [[0, 12]]}]})";
-const std::string kTaker = R"({"core": [0, 1], "noc": "2-1", "op": "b", "streams": [
-{"stream": 4, "kind": "input", "operand": 0, "address": 3000, "bytes": 6240, "message": 2080, "from": [[0, 24]], "phases": [[0, 12]]}]})";
 
 Tables lowered(const Blob& blob, const Execution& execution = {}) {
   auto tables = lower(blob, execution);
@@ -89,16 +73,8 @@ TEST(Lower, BothEndsOfAConnectionMeet) {
   EXPECT_GE(tables.cores[1].table, c.arrival + 16);
 }
 
-// Of a window of four tiles one core takes the first two, and one the others; then the next window, in the other half of the buffer.
 TEST(Lower, SlotsOfWindowsAreFreeWhenTheLastOfThemHasLeft) {
-  const std::string cores = R"({"core": [0, 0], "noc": "1-1", "op": "a", "streams": [
-{"stream": 24, "kind": "output", "operand": 16, "address": 20000, "bytes": 16640, "message": 2080, "scattered": true, "window_tiles": 4, "ids_per_pass": 2, "passes": 2, "to": [[1, 4], [2, 4]],
- "phases": [[0, 2, 0, 0, 2], [1, 2, 0, 1, 0], [2, 2, 0, 0, 6], [3, 2, 0, 1, 4]]}]},
-{"core": [0, 1], "noc": "2-1", "op": "b", "streams": [
-{"stream": 4, "kind": "input", "operand": 0, "address": 3000, "bytes": 8320, "message": 2080, "from": [[0, 24]], "phases": [[0, 2], [2, 2]]}]},
-{"core": [0, 2], "noc": "3-1", "op": "c", "streams": [
-{"stream": 4, "kind": "input", "operand": 0, "address": 3000, "bytes": 8320, "message": 2080, "from": [[0, 24]], "phases": [[1, 2], [3, 2]]}]})";
-  const Tables tables = lowered(blob_of(cores, ""));
+  const Tables tables = lowered(blob_of(kWindows, ""));
   const Out& out = tables.cores[0].outs[0];
   EXPECT_EQ(tuples(out.sends),
             (std::vector<std::array<std::int64_t, 5>>{{2, 0, 2, 0, 0}, {2, 1, 0, 0, 4}, {2, 0, 6, 2, 4}, {2, 1, 4, 2, 8}}));
@@ -124,6 +100,49 @@ TEST(Lower, AMulticastHasOneWordForAllReceivers) {
   }
 }
 
+// Where one of the receivers has other buffers, too, theirs are at one address all the same.
+TEST(Lower, LargerBuffersOfAMulticastAreAtOneAddress) {
+  const auto receiver = [](int column, const char* more) {
+    return cat(
+        R"({"core": [0, )", column, R"(], "noc": ")", column + 1, R"(-1", "op": "b", "streams": [)", more,
+        R"({"stream": 4, "kind": "input", "operand": 0, "address": 3000, "bytes": 8320, "message": 2080, "from": [[0, 24]], "phases": [[0, 8]]}]})");
+  };
+  const char* relay =
+      R"({"stream": 1, "kind": "relay", "operand": 0, "address": 11000, "bytes": 41600, "message": 2080, "read": {"buffers": [{"dram": 0}], "block_tiles": 2, "chunk_tiles": 2, "blocks": [[0]]}, "write": {"dram": 0, "chunk_tiles": 1}, "phases": [[0, 2]]},)";
+  const std::string sender = R"({"core": [0, 0], "noc": "1-1", "op": "a", "streams": [
+{"stream": 24, "kind": "output", "operand": 16, "address": 20000, "bytes": 8320, "message": 2080, "to": [[1, 2, 4]], "phases": [[0, 8]]}]})";
+  Execution execution;
+  execution.l1_end = 1 << 20;
+  execution.kernel_inputs[{1, 0}] = execution.kernel_inputs[{2, 0}] = {8, 8};
+  const Tables tables = lowered(blob_of(sender + "," + receiver(1, "") + "," + receiver(2, relay)), execution);
+  const Connection& c = tables.cores[0].outs[0].connections[0];
+  EXPECT_EQ(c.slots, 8);
+  EXPECT_EQ(tables.cores[1].rings[0].address, c.address);
+  ASSERT_EQ(tables.cores[2].rings.size(), 2u);
+  EXPECT_EQ(tables.cores[2].rings[1].address, c.address);
+  EXPECT_EQ(tables.cores[2].rings[1].slots, 8);
+  const Ring& other = tables.cores[2].rings[0];
+  EXPECT_TRUE(other.address + other.bytes() <= c.address || c.address + 8 * 2080 <= other.address);
+
+  execution.kernel_inputs[{2, 0}] = {8, 7};
+  EXPECT_EQ(refusal(blob_of(sender + "," + receiver(1, "") + "," + receiver(2, relay)), execution).code, "MV002");
+}
+
+TEST(FreeSpace, TakesTheSmallestPartThatIsLargeEnough) {
+  FreeSpace space(100, 1100);
+  EXPECT_EQ(space.bytes(), 1100u - 128) << "from a multiple of 32 bytes on";
+  space.take(300, 20);
+  space.take(310, 100);
+  space.take(0, 130);
+  EXPECT_EQ(space.bytes(), (300u - 160) + (1100 - 416));
+  EXPECT_EQ(space.largest(), 1100u - 416);
+  EXPECT_EQ(space.place(700), std::nullopt);
+  EXPECT_EQ(space.place(100), 160u);
+  EXPECT_EQ(space.place(684), 416u);
+  EXPECT_EQ(space.place(12), 288u) << "what is left of the part";
+  EXPECT_EQ(space.place(1), std::nullopt);
+}
+
 TEST(Lower, TilesThatStayAreAGroup) {
   const std::string cores = R"({"core": [0, 0], "noc": "1-1", "op": "a", "streams": [
 {"stream": 4, "kind": "input", "operand": 0, "address": 1000, "bytes": 8320, "message": 2080, "read": {"buffers": [{"dram": 0}], "block_tiles": 3, "chunk_tiles": 2, "before_epoch": true, "blocks": [[0]]}, "phases": [[0, 3]]}]})";
@@ -135,10 +154,33 @@ TEST(Lower, TilesThatStayAreAGroup) {
   EXPECT_EQ(tables.cores[0].ins[0].times, 10);
   EXPECT_EQ(tables.cores[0].rings[0].slots, 3) << "the kernel begins anew where the group does";
 
-  execution.kernel_inputs[{0, 0}] = {30, 4};
-  EXPECT_EQ(refusal(blob_of(cores), execution).code, "MV002") << "of three tiles it cannot have four at once";
+  execution.kernel_inputs[{0, 0}] = {30, 31};
+  EXPECT_EQ(refusal(blob_of(cores), execution).code, "MV002") << "it does not take so many";
   execution.kernel_inputs[{0, 0}] = {31, 1};
   EXPECT_EQ(refusal(blob_of(cores), execution).code, "MV002");
+}
+
+// The kernel has them one after the other as often as it needs together, and so that it begins anew where they do. Senders see three slots.
+TEST(Lower, AGroupThatIsTooSmallIsThereSeveralTimes) {
+  Execution execution;
+  execution.l1_end = 1 << 20;
+  execution.kernel_inputs[{1, 0}] = {180, 7};
+  std::string stays = kTaker;
+  stays.replace(stays.find("6240"), 4, "24960");
+  stays.replace(stays.find("[0, 12]"), 7, "[0, 3]");
+  std::string sends = kReader;
+  for (std::size_t at = 0; (at = sends.find("[0, 12]", at)) != std::string::npos;) sends.replace(at, 7, "[0, 3]");
+  const Tables tables = lowered(blob_of(sends + "," + stays), execution);
+  const Ring& ring = tables.cores[1].rings[0];
+  EXPECT_EQ(ring.slots, 3);
+  EXPECT_EQ(ring.copies, 3);
+  EXPECT_EQ(ring.address, 3000u) << "the buffer of the blob has room for nine";
+  EXPECT_EQ(tables.cores[1].ins[0].times, 60);
+  EXPECT_EQ(tables.cores[0].outs[0].connections[0].slots, 3);
+  execution.kernel_inputs[{1, 0}] = {180, 19};
+  const Tables more = lowered(blob_of(sends + "," + stays), execution);
+  EXPECT_EQ(more.cores[1].rings[0].copies, 10) << "sixty is not a multiple of 7, 8 or 9";
+  EXPECT_GE(more.cores[1].rings[0].address, mover::kTables + mover::kSmallTableBytes) << "the buffer of the blob has not";
 }
 
 TEST(Lower, AKernelsTilesMustHaveRoomTogether) {
@@ -147,7 +189,14 @@ TEST(Lower, AKernelsTilesMustHaveRoomTogether) {
   const Diagnostic d = refusal(blob_of(kReader + "," + kTaker), execution);
   EXPECT_EQ(d.code, "MV002");
   EXPECT_EQ(d.node, "b");
-  EXPECT_THAT(d.message, HasSubstr("has 4 tiles of input 0 in L1 at the same time, and there are slots for 3"));
+  EXPECT_THAT(d.message, HasSubstr("op 'b': its buffers have to have 8320 bytes of L1 at the same time, and there are 0"));
+  execution.l1_end = mover::kTables + mover::kSmallTableBytes + 8320;
+  const Tables tables = lowered(blob_of(kReader + "," + kTaker), execution);
+  EXPECT_EQ(tables.cores[1].rings[0].slots, 4);
+  const Connection& c = tables.cores[0].outs[0].connections[0];
+  EXPECT_EQ(c.slots, 4);
+  EXPECT_EQ(c.address, mover::kTables + mover::kSmallTableBytes);
+  EXPECT_EQ(tables.cores[0].rings[0].address, 1000u) << "other ops keep their buffers";
 }
 
 TEST(Lower, RefusesWhatMoversDoNotDo) {
