@@ -157,11 +157,13 @@ conformance-random: toolchain
 	$(RANDOM_GRAPHS) --suite integers --seeds 0:500 --device n150 --target tensix --set cache=$(BUILD)/random-kernels || status=1; \
 	exit $$status
 
-# Needs a library of ttsim, which is not part of this tree (docs/plugins/ttsim.md).
+# Needs a library of ttsim, which is not part of this tree (docs/plugins/ttsim.md). WHOLE_CHIP_MODELS=FOLDER adds models, each X.onnx with
+# X.inputs.npz.
 conformance-ttsim: toolchain
 	@/usr/bin/python3 -B tests/conformance/kernels/whole_chip.py --build $(BUILD) --netlists share/examples/netlists \
 	  --model share/examples/digits/digits.onnx=share/examples/digits/digits.images.npz \
-	  --model share/examples/digits/digits-conv.onnx=share/examples/digits/digits-conv.images.npz; status=$$?; [ $$status = 77 ] || exit $$status
+	  --model share/examples/digits/digits-conv.onnx=share/examples/digits/digits-conv.images.npz \
+	  $(if $(WHOLE_CHIP_MODELS),--models $(WHOLE_CHIP_MODELS) )--page docs/conformance/whole-chip.md; status=$$?; [ $$status = 77 ] || exit $$status
 
 bench: build
 	@for b in $(BUILD)/bench/*; do echo "== $$b"; $$b || exit 1; done
