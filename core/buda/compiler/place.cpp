@@ -198,7 +198,7 @@ Result<Placed> place(graph::Graph graph, const device::DeviceDescriptor& device,
   }
   host.progress("checking the netlist", 0, 0);
   out.netlist = netlist::write_netlist(out.balanced.built.netlist);
-  if (out.segments.device) BUDA_TRY(check_product(out.balanced, out.netlist));
+  if (out.segments.device) BUDA_TRY(check_product(out.balanced, out.balanced.graph, out.netlist));
   return out;
 }
 
@@ -213,7 +213,7 @@ Result<Placed> place_netlist(const netlist::Netlist& netlist, const device::Devi
   BUDA_ASSIGN(out.balanced, balance::balance(std::move(problem), *policy.policy, policy.name, options, host));
   out.balanced.report.given = given_plan(given.epochs, out.balanced.report.totals);
   out.netlist = netlist::write_netlist(out.balanced.built.netlist);
-  BUDA_TRY(check_product(out.balanced, out.netlist));
+  BUDA_TRY(check_product(out.balanced, out.balanced.graph, out.netlist));
   return out;
 }
 

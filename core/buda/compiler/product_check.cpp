@@ -23,13 +23,11 @@ const balance::OpSpec* op_called(const balance::Problem& problem, const std::str
   return it == problem.ops.end() ? nullptr : &*it;
 }
 
-Diagnostic of_graph(const balance::Balanced& b, Diagnostic d, const balance::OpSpec& op) {
-  const graph::Node& node = b.graph.node(op.node);
+Diagnostic of_graph(const graph::Node& node, const device::DeviceDescriptor& device, Diagnostic d) {
   d.loc = node.loc;
   d.node = node.name();
   d.message = cat("node '", node.name(), "' (", node.op(), "): ", d.message);
-  if (d.hint.empty())
-    d.hint = cat("the optimizer chooses formats that ", b.problem.device->name, " can compute with: --device ", b.problem.device->name);
+  if (d.hint.empty()) d.hint = cat("the optimizer chooses formats that ", device.name, " can compute with: --device ", device.name);
   return d;
 }
 
@@ -43,19 +41,21 @@ Diagnostic of_ours(Diagnostic d) {
 
 }  // namespace
 
-Result<void> check_product(const balance::Balanced& b, const std::string& text) {
+Result<void> check_product(const balance::Plan& plan, const graph::Graph& graph, const std::string& text) {
   Failure failure;
   auto parsed = netlist::parse_netlist(text, "<netlist>");
   if (!parsed) {
     for (auto& d : parsed.failure().diagnostics()) failure.add(of_ours(std::move(d)));
     return failure;
   }
-  if (!(*parsed == b.built.netlist))
+  if (!(*parsed == plan.built.netlist))
     failure.add(internal_error("the netlist reads back differently from how it was built; please report it with the graph"));
-  for (Diagnostic& d : netlist::check_netlist(*parsed, *b.problem.device, {netlist::CheckLevel::run})) {
+  for (Diagnostic& d : netlist::check_netlist(*parsed, *plan.problem.device, {netlist::CheckLevel::run})) {
     if (d.severity != Severity::error) continue;
-    const balance::OpSpec* op = op_called(b.problem, d.node);
-    failure.add(op != nullptr && op->node.valid() && concerns_graph(d.code) ? of_graph(b, std::move(d), *op) : of_ours(std::move(d)));
+    const balance::OpSpec* op = op_called(plan.problem, d.node);
+    failure.add(op != nullptr && op->node.valid() && concerns_graph(d.code)
+                    ? of_graph(graph.node(op->node), *plan.problem.device, std::move(d))
+                    : of_ours(std::move(d)));
   }
   if (!failure.empty()) return failure;
   return success();

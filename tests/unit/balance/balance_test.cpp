@@ -288,20 +288,20 @@ TEST(ProductCheck, TellsTheGraphsFaultsFromOurs) {
   g.output("y", g.op("turn/add", "add", {graph::Edge(x, {graph::Tm::transpose()}), g.input("b", {1, 1, 32, 64})}, {1, 1, 32, 64}));
   auto grayskull = balance_with(g.graph, "e150");
   ASSERT_TRUE(grayskull.ok()) << text_of(grayskull.failure());
-  auto verdict = compiler::check_product(*grayskull, netlist::write_netlist(grayskull->built.netlist));
+  auto verdict = compiler::check_product(*grayskull, grayskull->graph, netlist::write_netlist(grayskull->built.netlist));
   ASSERT_FALSE(verdict.ok());
   EXPECT_EQ(verdict.failure().diagnostics()[0].fault, Fault::input);
   EXPECT_EQ(verdict.failure().diagnostics()[0].node, "turn/add");
   auto wormhole = balance_with(g.graph, "n150");
   ASSERT_TRUE(wormhole.ok());
-  EXPECT_TRUE(compiler::check_product(*wormhole, netlist::write_netlist(wormhole->built.netlist)).ok());
+  EXPECT_TRUE(compiler::check_product(*wormhole, wormhole->graph, netlist::write_netlist(wormhole->built.netlist)).ok());
   // What the balancer itself gets wrong is not the user's fault.
   wormhole->built.netlist.graphs[0].ops[0].grid_loc = {100, 0};
-  auto ours = compiler::check_product(*wormhole, netlist::write_netlist(wormhole->built.netlist));
+  auto ours = compiler::check_product(*wormhole, wormhole->graph, netlist::write_netlist(wormhole->built.netlist));
   ASSERT_FALSE(ours.ok());
   EXPECT_EQ(ours.failure().diagnostics()[0].fault, Fault::bug);
   std::string text = netlist::write_netlist(wormhole->built.netlist);
-  EXPECT_FALSE(compiler::check_product(*wormhole, text.substr(0, text.size() / 2)).ok());
+  EXPECT_FALSE(compiler::check_product(*wormhole, wormhole->graph, text.substr(0, text.size() / 2)).ok());
 }
 
 TEST(Balance, IsDeterministic) {

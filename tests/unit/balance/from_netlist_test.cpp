@@ -80,7 +80,7 @@ TEST(FromNetlist, OpsOfANetlistArePlacedAgain) {
   auto placed = balance(*std::move(problem), spread, "spread", {}, test_host());
   ASSERT_TRUE(placed.ok()) << text_of(placed.failure());
   EXPECT_LE(placed->report.totals.cycles, made->report.totals.cycles);
-  EXPECT_TRUE(compiler::check_product(*placed, netlist::write_netlist(placed->built.netlist)).ok());
+  EXPECT_TRUE(compiler::check_product(*placed, placed->graph, netlist::write_netlist(placed->built.netlist)).ok());
   auto names = [](const netlist::Netlist& n) {
     std::set<std::string> out;
     for (const auto& q : n.queues) out.insert(q.name);
