@@ -37,17 +37,6 @@ std::optional<std::string> missing(const arith::OpPlan& plan) {
   return std::nullopt;
 }
 
-// Rams have no pointers.
-bool is_passed_within(const Netlist& netlist, const runtime::EpochStreams& epoch, const Queue& queue) {
-  bool written = false, read = false;
-  for (std::size_t graph : epoch.graphs)
-    for (const Op& op : netlist.graphs[graph].ops) {
-      written = written || op.name == queue.input;
-      for (const netlist::OpInput& input : op.inputs) read = read || input.name == queue.name;
-    }
-  return written && read && queue.kind == netlist::QueueKind::queue;
-}
-
 template <class Node>
 Diagnostic refused(const Netlist& netlist, const Node& node, std::string message) {
   Diagnostic d =
@@ -73,12 +62,6 @@ Result<void> check_program(const runtime::Program& program) {
         wrong.insert(op.op->name);
         failure.add(refused(netlist, *op.op, cat("op '", op.op->name, "': ", *why)));
       }
-  for (const runtime::EpochStreams& epoch : program.epochs)
-    for (const Queue& queue : netlist.queues)
-      if (is_passed_within(netlist, epoch, queue))
-        failure.add(
-            refused(netlist, queue,
-                    cat("queue '", queue.name, "' is written and read in one epoch, and movers do not move its pointers meanwhile yet")));
   // An op is refused once.
   for (const runtime::EpochStreams& epoch : program.epochs) {
     auto tables = movers::lower(*epoch.blob, {});

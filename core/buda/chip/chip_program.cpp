@@ -19,6 +19,17 @@ const netlist::ResolvedSetting* setting_of(const netlist::Execution& execution, 
   return nullptr;
 }
 
+// Rams have no pointers.
+bool is_passed_within(const netlist::Netlist& netlist, const runtime::EpochStreams& epoch, const netlist::Queue& queue) {
+  bool written = false, read = false;
+  for (std::size_t graph : epoch.graphs)
+    for (const netlist::Op& op : netlist.graphs[graph].ops) {
+      written = written || op.name == queue.input;
+      for (const netlist::OpInput& input : op.inputs) read = read || input.name == queue.name;
+    }
+  return written && read && queue.kind == netlist::QueueKind::queue;
+}
+
 }  // namespace
 
 // Index tiles of a sparse matmul are read from their queue; of other inputs, shape and format say all.
@@ -77,6 +88,7 @@ Result<bool> ChipDevice::execute(const runtime::ExecuteGraphs& graphs, runtime::
   const timed::QueueTable before = queues_;
   timed::EpochQueues moved(netlist_, graphs.executions, queues_);
   movers::Execution execution = execution_of(graphs.executions, queues_);
+  BUDA_TRY(check_passed(moved, execution.inputs, epoch));
   progress.waits = waits(moved, execution.inputs, epoch);
   if (!progress.waits.empty()) {
     for (std::size_t q = 0; q < queues_.size(); ++q) queues_[q] = before[q];
@@ -94,6 +106,23 @@ Result<bool> ChipDevice::execute(const runtime::ExecuteGraphs& graphs, runtime::
   moved.end(queues_);
   executed_ += 1;
   return true;
+}
+
+// A queue that an epoch writes and reads, as a cache is, has to have all entries that are read, and room for those that are written, when
+// it begins: then these are different ones.
+Result<void> ChipDevice::check_passed(const timed::EpochQueues& moved, std::int64_t inputs, std::size_t epoch) const {
+  for (const auto& [q, entries] : moved.entries()) {
+    const netlist::Queue& queue = netlist_.queues[q];
+    if (!is_passed_within(netlist_, epochs_[epoch], queue) || (entries.ready >= inputs && entries.room >= inputs)) continue;
+    Diagnostic d = input_error(
+        "CP001", queue.places.self.line == 0 ? SourceLoc{netlist_.file} : netlist_.loc(queue.places.self),
+        cat("queue '", queue.name, "' is written and read in epoch ", epoch, ", for ", inputs, " inputs, and when it begins there are ",
+            entries.ready, " entries to read and ", entries.room, " to write: movers do not move its pointers meanwhile yet"));
+    d.node = queue.name;
+    d.hint = "without target.ttsim.chip, ops run one by one, and the host feeds them";
+    return d;
+  }
+  return success();
 }
 
 std::vector<runtime::Wait> ChipDevice::waits(const timed::EpochQueues& moved, std::int64_t inputs, std::size_t epoch) const {

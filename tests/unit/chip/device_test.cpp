@@ -73,9 +73,9 @@ class RememberingBus final : public Bus {
 };
 
 struct Opened {
-  explicit Opened(DeviceOptions options = {}) {
+  explicit Opened(DeviceOptions options = {}, const std::string& text = sim::two_ops(2)) {
     const auto& board = pipes::shipped("wormhole_b0");
-    auto parsed = netlist::parse_netlist(sim::two_ops(2), "net.yaml", {board.arch});
+    auto parsed = netlist::parse_netlist(text, "net.yaml", {board.arch});
     EXPECT_TRUE(parsed.ok());
     if (!parsed) return;
     program.netlist = std::move(*parsed);
@@ -131,6 +131,29 @@ TEST_F(ChipDevice, KeepsQueuesInItsMemoryAndLoadsResetsAndWaits) {
   ASSERT_TRUE(back.ok());
   const auto second = back->as<float>();
   EXPECT_TRUE(std::equal(second.begin(), second.end(), numbers.begin() + 64 * 64, numbers.end()));
+}
+
+// x and what was written last are added: the entry that is read has to be there before the epoch writes another one.
+TEST_F(ChipDevice, WhatAnEpochReadsOfAQueueThatItWritesIsThereBefore) {
+  using pipes::op_text, pipes::queue_text;
+  const std::string shape = "t: 1, mblock: [1, 1], ublock: [1, 1]", block = shape + ", ublock_order: r, buf_size_mb: 2";
+  Opened o({}, pipes::netlist_text(queue_text("x", "HOST", "grid_size: [1, 1], " + shape, 1, 0x20000000) +
+                                       queue_text("y", "a", "grid_size: [1, 1], " + shape, 1, 0x30000000),
+                                   op_text("a", "add", "x, y", 2, "grid_loc: [0, 0], grid_size: [1, 1]", block), 1));
+  ASSERT_NE(o.device, nullptr);
+  const auto entry = Tensor::zeros(DType::f32, Shape{1, 1, 32, 32});
+  const std::string run = o.program.netlist.programs.front().name;
+  ASSERT_TRUE(o.device->push("x", *entry).ok());
+  const auto done = o.device->run(run, {});
+  ASSERT_FALSE(done.ok());
+  EXPECT_EQ(done.failure().diagnostics().front().code, "CP001");
+  EXPECT_THAT(done.failure().diagnostics().front().message, HasSubstr("there are 0 entries to read"));
+  ASSERT_TRUE(o.device->push("y", *entry).ok());
+  const auto again = o.device->run(run, {});
+  EXPECT_TRUE(again.ok()) << pipes::messages(again.failure());
+  auto waiting = o.device->waiting("y");
+  ASSERT_TRUE(waiting.ok());
+  EXPECT_GE(*waiting, 1);
 }
 
 TEST_F(ChipDevice, WhatWaitsForEverIsReported) {
