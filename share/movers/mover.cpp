@@ -151,8 +151,26 @@ static uint32_t visit_group(volatile InRecord* in, volatile RingRecord* ring) {
   return 1;
 }
 
+// The kernel has no room until all sums are there.
+static uint32_t visit_sums(volatile InRecord* in, volatile RingRecord* ring) {
+  if (in->now[0] == 0) return 0;
+  const uint32_t tiles = lower(in->now[0] - in->done, in->chunk);
+  read_bytes(in->network, in->now[1], in->now[2] + in->done * ring->message, ring->address + in->announced * ring->message,
+             tiles * ring->message);
+  header().in_tiles += tiles;
+  in->announced += tiles;
+  in->done += tiles;
+  if (in->done == in->now[0]) {
+    next_tuple(&in->list, in->now, 3);
+    in->done = 0;
+  }
+  if (in->now[0] == 0) word(ring->stream + kTaken) = 0;
+  return 1;
+}
+
 static uint32_t visit(volatile InRecord* in) {
   volatile RingRecord* ring = reinterpret_cast<volatile RingRecord*>(in->ring);
+  if (ring->sums != 0) return visit_sums(in, ring);
   uint32_t at_work = 0;
   if (in->group != 0) {
     at_work = visit_group(in, ring);
@@ -204,6 +222,9 @@ static void start_others() {
     word(stream + kTaken) = 0;
     word(stream + kArrived) = 0;
   }
+  volatile RingRecord* const rings = reinterpret_cast<volatile RingRecord*>(header().rings);
+  for (uint32_t i = 0; i < header().ring_count; ++i)
+    if (rings[i].sums != 0) word(rings[i].stream + kTaken) = (0 - rings[i].slots) & 0xffff;
   const uint32_t seen = word(0xffef0004u);
   asm volatile("" : : "r"(seen));
   word(0xffb121b0u) = header().computes != 0 ? 0 : 0x7000;
@@ -271,12 +292,12 @@ static uint32_t visit(volatile OutRecord* out) {
   return 1;
 }
 
-// What has left by all of the ring's records is free.
+// What has come, and has left by all of the ring's records, is free.
 static void free_slots(volatile RingRecord* ring) {
   uint32_t lowest = ring->arrived;
   volatile OutRecord* out = reinterpret_cast<volatile OutRecord*>(ring->first_out);
   for (uint32_t i = 0; i < ring->out_count; ++i)
-    if (i == 0 || static_cast<int32_t>(out[i].lowest - lowest) < 0) lowest = out[i].lowest;
+    if (static_cast<int32_t>(out[i].lowest - lowest) < 0) lowest = out[i].lowest;
   if (lowest == ring->freed) return;
   ring->freed = lowest;
   if (ring->from_kernel != 0) word(ring->stream + kTaken) = lowest & 0xffff;

@@ -38,6 +38,7 @@ struct RingRecord {
   uint32_t address, message, slots;
   uint32_t stream;                // registers of the kernel's stream; 0 without a kernel
   uint32_t from_kernel;           // the kernel makes its tiles, otherwise it takes them
+  uint32_t sums;                  // it adds to what is there, which is read before it begins
   uint32_t out_count, first_out;  // the records that send from it, one after the other
   uint32_t arrived, freed;
   uint32_t counter;  // the kernel's, when it was last read
@@ -61,7 +62,7 @@ struct InRecord {
   uint32_t now[3];            // the tuple at work; 0 tiles: there is none
   uint32_t done;              // tiles of it
   uint32_t told;              // what senders know to be free
-  uint32_t announced, taken;  // of a group: messages that the kernel was told of, and has taken
+  uint32_t announced, taken;  // of a group: messages that the kernel was told of, and has taken; of sums: read
 };
 struct Credit {
   uint32_t node, address;

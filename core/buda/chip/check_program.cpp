@@ -25,7 +25,6 @@ std::optional<std::string> missing(const arith::OpPlan& plan) {
   if (ops::runs_on_ethernet(op.type)) return "it copies between chips, and movers connect one chip only";
   if (kernels::takes_rows(op)) return "it makes tiles of rows of numbers, which movers do not bring yet";
   if (ops::looks_up_rows(op.type)) return "it looks up rows of a table, which movers do not bring yet";
-  if (op.gradient_op) return "it adds to gradients, which movers do not bring yet";
   if (op.untilize_output) return "its output leaves as rows of numbers, which movers do not write yet";
   if (plan.work->tile_dim != TileDim{}) return cat("its tiles have ", plan.work->tile_dim.rows, 'x', plan.work->tile_dim.cols, " numbers");
   for (std::size_t i = 0; i < plan.inputs.size(); ++i) {

@@ -94,6 +94,7 @@ Result<bool> ChipDevice::execute(const runtime::ExecuteGraphs& graphs, runtime::
     for (std::size_t q = 0; q < queues_.size(); ++q) queues_[q] = before[q];
     return false;
   }
+  BUDA_TRY(begin_sums(graphs.executions, execution));
   std::map<std::string, const OpPrograms*> ops;
   std::map<std::string, const netlist::Op*> names;
   for (std::size_t graph : epochs_[epoch].graphs)
@@ -106,6 +107,23 @@ Result<bool> ChipDevice::execute(const runtime::ExecuteGraphs& graphs, runtime::
   moved.end(queues_);
   executed_ += 1;
   return true;
+}
+
+// Where gradients are summed up, by op, as stream programs name it; sums that are to begin with zeros do so in the ram.
+Result<void> ChipDevice::begin_sums(const std::vector<netlist::Execution>& executions, movers::Execution& execution) {
+  for (const netlist::Execution& e : executions)
+    for (const netlist::Op& op : netlist_.graphs[e.graph].ops)
+      for (std::size_t q : queues_.written_by(op.name)) {
+        if (!op.gradient_op) continue;
+        const netlist::Queue& queue = netlist_.queues[q];
+        movers::QueueStart& start = execution.queues[op.name];
+        start = execution.queues[queue.name];
+        start.read_slot = start.write_slot;
+        const netlist::ResolvedSetting* setting = setting_of(e, q);
+        if (setting != nullptr && setting->zero)
+          BUDA_TRY(memory_.put(q, start.write_slot, arith::Value(queue.shape(), queue.tile_dim, queue.format)));
+      }
+  return success();
 }
 
 // A queue that an epoch writes and reads, as a cache is, has to have all entries that are read, and room for those that are written, when

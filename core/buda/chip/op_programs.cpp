@@ -7,6 +7,7 @@
 #include <buda/movers/space.hpp>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <variant>
 
@@ -38,7 +39,9 @@ Result<OpPrograms> op_programs(const netlist::Netlist& netlist, const arith::OpP
     if (op.inputs[i].maps.transposes() && !kernels::turns(kernels.kernels[found->second].kernel, op, i))
       return refused(netlist, op,
                      cat("the tiles of input ", i, " are transposed on their way, and its kernel, as it was compiled, does not turn them"));
-  const arith::OpCall call{*plan.work, inputs, arith::Mode::bits, 1, nullptr, plan.fused};
+  // That a gradient has sums is all that counts.
+  const arith::ValuePtr sums = op.gradient_op ? std::make_shared<const arith::Value>() : nullptr;
+  const arith::OpCall call{*plan.work, inputs, arith::Mode::bits, 1, sums, plan.fused};
   auto layout = kernels::layout_of(call, static_cast<std::uint32_t>(l1.operands_begin), static_cast<std::uint32_t>(l1.operands_end()));
   if (const auto* why = std::get_if<std::string>(&layout)) return refused(netlist, op, *why);
   OpPrograms out{std::move(std::get<kernels::OpLayout>(layout)), {}, {}};
@@ -62,11 +65,11 @@ Result<Parts> arguments_of(const Op& op, const OpPrograms& programs, const overl
   std::size_t placed_rings = 0;
   for (const movers::Ring& ring : tables.rings) {
     space.take(ring.address, ring.bytes());
-    const overlay::Stream& stream = *core.find(ring.stream);
     if (ring.kernel == movers::Ring::Kernel::none) continue;
+    const overlay::Stream& stream = *core.find(ring.stream);
     tt::Ring& to = ring.kernel == movers::Ring::Kernel::makes ? a.output : a.inputs[static_cast<std::size_t>(stream.operand) % tt::kInputs];
     const tt::Ring placed{static_cast<std::uint32_t>(ring.address), static_cast<std::uint32_t>(ring.message_bytes),
-                          static_cast<std::uint32_t>(ring.kernel_slots()), static_cast<std::uint32_t>(ring.stream)};
+                          static_cast<std::uint32_t>(ring.kernel_slots()), static_cast<std::uint32_t>(ring.kernel_stream())};
     if (to.tile_bytes != placed.tile_bytes) {
       Diagnostic d = input_error(
           "CP001", {},

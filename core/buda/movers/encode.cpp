@@ -84,8 +84,9 @@ class Encoder {
     out.address = address(ring.address);
     out.message = u32(ring.message_bytes);
     out.slots = u32(ring.slots);
-    out.stream = ring.kernel == Ring::Kernel::none ? 0 : 0xffb40000u + 0x1000u * u32(ring.stream);
+    out.stream = ring.kernel == Ring::Kernel::none ? 0 : 0xffb40000u + 0x1000u * u32(ring.kernel_stream());
     out.from_kernel = ring.kernel == Ring::Kernel::makes ? 1 : 0;
+    out.sums = ring.sums ? 1 : 0;
     for (std::size_t o = 0; o < core_.outs.size(); ++o)
       if (core_.outs[o].ring == i && ++out.out_count == 1)
         out.first_out = header.outs + static_cast<std::uint32_t>(o * sizeof(mover::OutRecord));
@@ -158,6 +159,7 @@ class Encoder {
     out.writes = o.writes ? 1 : 0;
     out.network = u32(o.network);
     out.in_order = o.in_order ? 1 : 0;
+    if (core_.rings[o.ring].sums && !o.sends.empty()) out.lowest = u32(o.sends.front().first[2]);
     out.connections = reserve_records<mover::Connection>(o.connections.size());
     for (std::size_t i = 0; i < o.connections.size(); ++i)
       put(out.connections + i * sizeof(mover::Connection), connection(o.connections[i], o.network));

@@ -23,26 +23,28 @@ using overlay::Stream;
 using overlay::StreamKind;
 using overlay::StreamRef;
 
-bool is_ring(const Stream& s) { return s.fork_of < 0 && s.kind != StreamKind::intermediate; }
-
-// Why movers cannot do a stream's work yet, or nothing.
-std::optional<std::string> missing(const Blob& blob, const Stream& s) {
-  if (s.kind == StreamKind::store) return "data that are read before the epoch and sent in every pass";
-  if (s.kind == StreamKind::intermediate && (s.read || s.write))
-    return "sums of gradients, which are read before the epoch and written after it";
-  if (s.pcie || (s.sources.size() == 1 && blob.sender_over_pcie(s) != nullptr)) return "tiles that go to another chip over PCIe";
-  if (s.read && s.read->lookup) return "rows of a table that indices select";
-  if (s.write && s.write->rows) return "an output that is written as rows of numbers";
-  if (s.write && s.write->after_epoch) return "an output that is written after the epoch";
-  if (s.read)
-    for (const overlay::ReadBuffer& b : s.read->buffers)
-      if (blob.dram[static_cast<std::size_t>(b.dram)].padding) return "tiles of padding";
-  return std::nullopt;
-}
+// Of a gradient: read before the epoch, and written after it.
+bool is_sums(const Stream& s) { return s.kind == StreamKind::intermediate && s.read && s.write; }
+bool is_ring(const Stream& s) { return s.fork_of < 0 && (s.kind != StreamKind::intermediate || is_sums(s)); }
 
 std::int64_t arriving(const Stream& s) {
   if (!s.read || !s.read->before_epoch) return s.messages();
   return overlay::count_of(s.read->blocks) * s.read->block_tiles;
+}
+
+// Why movers cannot do a stream's work yet, or nothing.
+std::optional<std::string> missing(const Blob& blob, const Stream& s) {
+  if (s.kind == StreamKind::store) return "data that are read before the epoch and sent in every pass";
+  if (s.kind == StreamKind::intermediate && s.read.has_value() != s.write.has_value()) return "sums that are read or written, but not both";
+  if (is_sums(s) && static_cast<std::int64_t>(s.bytes) != arriving(s) * s.message_bytes) return "sums of which parts are read";
+  if (s.pcie || (s.sources.size() == 1 && blob.sender_over_pcie(s) != nullptr)) return "tiles that go to another chip over PCIe";
+  if (s.read && s.read->lookup) return "rows of a table that indices select";
+  if (s.write && s.write->rows) return "an output that is written as rows of numbers";
+  if (s.write && s.write->after_epoch && !is_sums(s)) return "an output that is written after the epoch";
+  if (s.read)
+    for (const overlay::ReadBuffer& b : s.read->buffers)
+      if (blob.dram[static_cast<std::size_t>(b.dram)].padding) return "tiles of padding";
+  return std::nullopt;
 }
 
 // Words of 16 bytes for arrivals, since a flag may be multicast; the credits come after them.
@@ -132,10 +134,11 @@ class Lowering {
     core.op = blob_.cores[c].op;
     for (const Stream& s : blob_.cores[c].streams) {
       if (!is_ring(s)) continue;
-      const Ring::Kernel kernel = s.kind == StreamKind::input    ? Ring::Kernel::takes
-                                  : s.kind == StreamKind::output ? Ring::Kernel::makes
-                                                                 : Ring::Kernel::none;
+      const Ring::Kernel kernel = s.kind == StreamKind::input                  ? Ring::Kernel::takes
+                                  : s.kind == StreamKind::output || is_sums(s) ? Ring::Kernel::makes
+                                                                               : Ring::Kernel::none;
       Ring ring{s.number, s.address, s.message_bytes, static_cast<std::int64_t>(s.bytes) / std::max(s.message_bytes, 1), kernel};
+      ring.sums = is_sums(s);
       if (const KernelInput* needs = kernel_input(c, s)) {
         const Group group = group_of(c, s, *needs, ring.slots);
         groups_[{static_cast<std::int32_t>(c), s.number}] = group;
@@ -323,7 +326,8 @@ class Lowering {
       for (std::size_t e : ends_of_.at(ref)) out.connections.push_back(connection(ends_[e], s));
     }
     const std::int64_t slots = ring(owner).slots;
-    std::int64_t number = 0, written = 0;
+    // Of sums, those of the last input.
+    std::int64_t number = is_sums(s) ? (execution_.inputs - 1) * slots : 0, written = 0;
     std::size_t n = 0;
     for (const auto& [iteration, phase] : all_phases(s)) {
       std::int64_t from = number;

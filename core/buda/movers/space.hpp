@@ -23,4 +23,3 @@ class FreeSpace {
 };
 
 }  // namespace buda::movers
-

@@ -22,6 +22,10 @@ struct Ring {
   std::int32_t message_bytes = 0;
   std::int64_t slots = 0;
   enum class Kernel : std::uint8_t { none, takes, makes } kernel = Kernel::none;
+  // The kernel adds to what is in it, for each input, and what leaves is what the last one has left: sums of a gradient.
+  bool sums = false;
+  // The stream by which the kernel counts: sums have none of their own.
+  std::int32_t kernel_stream() const { return sums ? 24 : stream; }
   // A group is there so often, one after the other, where the kernel needs more tiles at once; senders know of the first one.
   std::int64_t copies = 1;
   std::int64_t kernel_slots() const { return slots * copies; }

@@ -39,4 +39,8 @@ inline const std::string kWindows = R"({"core": [0, 0], "noc": "1-1", "op": "a",
 {"core": [0, 2], "noc": "3-1", "op": "c", "streams": [
 {"stream": 4, "kind": "input", "operand": 0, "address": 3000, "bytes": 8320, "message": 2080, "from": [[0, 24]], "phases": [[1, 2], [3, 2]]}]})";
 
+// A kernel adds to four tiles of a ram.
+inline const std::string kSums = R"({"core": [0, 0], "noc": "1-1", "op": "a", "streams": [
+{"stream": 32, "kind": "intermediate", "operand": 24, "address": 200000, "bytes": 8320, "message": 2080, "read": {"buffers": [{"dram": 0}], "block_tiles": 4, "chunk_tiles": 4, "before_epoch": true, "blocks": [[0]]}, "write": {"dram": 0, "chunk_tiles": 4, "after_epoch": true}, "phases": [[0, 4]]}]})";
+
 }  // namespace buda::movers

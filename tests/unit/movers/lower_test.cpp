@@ -199,6 +199,26 @@ TEST(Lower, AKernelsTilesMustHaveRoomTogether) {
   EXPECT_EQ(tables.cores[0].rings[0].address, 1000u) << "other ops keep their buffers";
 }
 
+// Read into the ring before the kernel has room, and written when the last input has been added to them.
+TEST(Lower, SumsOfAGradientStayForAllInputs) {
+  Execution execution;
+  execution.inputs = 3;
+  const Tables tables = lowered(blob_of(kSums), execution);
+  const Ring& ring = tables.cores[0].rings[0];
+  EXPECT_TRUE(ring.sums);
+  EXPECT_EQ(ring.stream, 32);
+  EXPECT_EQ(ring.kernel_stream(), 24);
+  EXPECT_EQ(tuples(tables.cores[0].ins[0].read), (std::vector<std::array<std::int64_t, 3>>{{4, 0, 4096 + 32}}));
+  EXPECT_EQ(tuples(tables.cores[0].outs[0].sends), (std::vector<std::array<std::int64_t, 5>>{{4, 0, 8, 4096 + 32, 12}}));
+  auto words = encode(tables.cores[0], {10, 12}, std::nullopt);
+  ASSERT_TRUE(words.ok());
+  mover::MoverHeader header;
+  std::memcpy(&header, words->data(), sizeof header);
+  mover::OutRecord out;
+  std::memcpy(&out, words->data() + (header.outs - mover::kTables), sizeof out);
+  EXPECT_EQ(out.lowest, 8u) << "what comes before is free as soon as it is made";
+}
+
 TEST(Lower, RefusesWhatMoversDoNotDo) {
   const std::string gradient = R"({"core": [0, 0], "noc": "1-1", "op": "a", "streams": [
 {"stream": 24, "kind": "output", "operand": 16, "address": 20000, "bytes": 8320, "message": 2080, "write": {"dram": 0, "chunk_tiles": 1, "after_epoch": true}, "phases": [[0, 4]]}]})";

@@ -58,7 +58,9 @@ struct InState {
 };
 
 struct OutState {
-  explicit OutState(const Out& out) : list(out.sends) {}
+  OutState(const Out& out, bool sums) : list(out.sends) {
+    if (sums && !list.ended()) lowest = list.now()[2];
+  }
   List<5> list;
   std::int64_t lowest = 0;
 };
@@ -121,11 +123,14 @@ class Replay {
       state.rings.resize(core.rings.size());
       for (const In& in : core.ins) state.ins.emplace_back(in);
       for (const Out& out : core.outs) {
-        state.outs.emplace_back(out);
+        state.outs.emplace_back(out, core.rings[out.ring].sums);
         for (const auto& t : state.outs.back().list.tuples)
           for (std::int64_t n = 0; n < t[0]; ++n) ++state.rings[out.ring].uses[t[2] + n];
       }
       by_node_[core.node] = c;
+      for (const Ring& a : core.rings)
+        for (const Ring& b : core.rings)
+          if (a.stream != b.stream && a.address <= b.address && b.address < a.address + a.bytes()) fail(c, "rings overlap");
     }
   }
 
@@ -226,12 +231,36 @@ class Replay {
     ring.announced = until;
   }
 
+  void read_sums(std::size_t c, const In& in, InState& state) {
+    if (state.read.ended()) return;
+    const Ring& ring = tables_.cores[c].rings[in.ring];
+    const auto& [all, node, address] = state.read.now();
+    const MemoryNode& from = tables_.cores[c].nodes[static_cast<std::size_t>(node)];
+    for (std::int64_t left = std::min(state.read.left(), in.chunk), n = 0; n < left; ++n, ++state.told)
+      put(c, slot(ring, state.told, ring.slots),
+          {tile_in_memory(from.node, static_cast<std::uint64_t>(address + (state.read.done + n) * ring.message_bytes)),
+           static_cast<std::uint64_t>(ring.message_bytes), 1});
+    state.read.moved(std::min(state.read.left(), in.chunk));
+  }
+  // What the kernel adds to. False: it is not there yet.
+  bool takes_sum(std::size_t c, std::size_t r) {
+    const Ring& ring = tables_.cores[c].rings[r];
+    const std::int64_t number = cores_[c].rings[r].arrived;
+    for (std::size_t i = 0; i < tables_.cores[c].ins.size(); ++i)
+      if (tables_.cores[c].ins[i].ring == r && !cores_[c].ins[i].read.ended()) return false;
+    const auto sum = use(c, slot(ring, number, ring.slots), number < ring.slots);
+    const auto& read = orders_.sums.at({static_cast<std::int32_t>(c), ring.stream});
+    if (sum && number < ring.slots && *sum != read[static_cast<std::size_t>(number)]) fail(c, "the kernel adds to other sums");
+    return sum.has_value();
+  }
+
   void visit_in(std::size_t c, std::size_t i) {
     const CoreTables& core = tables_.cores[c];
     const In& in = core.ins[i];
     InState& state = cores_[c].ins[i];
     const Ring& ring = core.rings[in.ring];
     RingState& has = cores_[c].rings[in.ring];
+    if (ring.sums) return read_sums(c, in, state);
     if (in.group != 0) {
       visit_group(c, in, state);
     } else if (ring.kernel == Ring::Kernel::takes) {
@@ -267,7 +296,7 @@ class Replay {
     const Ring& ring = tables_.cores[c].rings[r];
     RingState& has = cores_[c].rings[r];
     const StreamRef ref{static_cast<std::int32_t>(c), ring.stream};
-    if (ring.kernel == Ring::Kernel::takes && has.taken < has.announced) {
+    for (std::int64_t burst = tiles_at_once(); burst > 0 && ring.kernel == Ring::Kernel::takes && has.taken < has.announced; --burst) {
       const auto tile = use(c, slot(ring, has.taken, ring.kernel_slots()));
       if (!tile) return;
       if (*tile != expected(c, r, has.taken))
@@ -275,11 +304,16 @@ class Replay {
       ++has.taken;
       moved_ = true;
     }
-    if (ring.kernel == Ring::Kernel::makes && has.arrived < made(ref) && has.arrived - has.freed < ring.slots) {
+    if (ring.kernel != Ring::Kernel::makes) return;
+    const std::int64_t all = made(ref);
+    for (std::int64_t burst = tiles_at_once(); burst > 0 && has.arrived < all && has.arrived - has.freed < ring.slots; --burst) {
+      if (ring.sums && !takes_sum(c, r)) return;
       put(c, slot(ring, has.arrived, ring.slots), held(c, r, has.arrived, {ref.core, ref.stream, has.arrived}));
       ++has.arrived;
     }
   }
+  // That a kernel takes or makes.
+  std::int64_t tiles_at_once() { return seeded_ ? static_cast<std::int64_t>(1 + random_() % 3) : 64; }
   std::int64_t made(StreamRef ref) const { return static_cast<std::int64_t>(orders_.tiles.at(ref).size()); }
   Tile expected(std::size_t c, std::size_t r, std::int64_t number) const {
     const std::vector<Tile>& tiles = orders_.tiles.at({static_cast<std::int32_t>(c), tables_.cores[c].rings[r].stream});

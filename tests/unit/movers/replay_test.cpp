@@ -70,6 +70,13 @@ Case windows() {
   return out;
 }
 
+Case sums() {
+  Case out{"sums", nullptr, {}};
+  out.blob = std::make_shared<overlay::Blob>(blob_of(kSums));
+  out.execution.inputs = 3;
+  return out;
+}
+
 // Tiles before the epoch that stay for all inputs.
 Case prologue() {
   Case out{"prologue", nullptr, {}};
@@ -83,7 +90,7 @@ Case prologue() {
 
 const std::vector<Case>& cases() {
   static const std::vector<Case> all = [] {
-    std::vector<Case> out{group(false), group(true), windows(), prologue()};
+    std::vector<Case> out{group(false), group(true), windows(), sums(), prologue()};
     const char* source = std::getenv("BUDA_SOURCE_DIR");
     if (source == nullptr) source = ".";
     std::vector<std::filesystem::path> paths;

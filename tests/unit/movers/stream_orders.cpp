@@ -21,8 +21,11 @@ class Orders {
   StreamOrders run() {
     for (std::size_t c = 0; c < blob_.cores.size(); ++c)
       for (const Stream& s : blob_.cores[c].streams) {
-        if (s.kind == overlay::StreamKind::intermediate) continue;
         const StreamRef ref{static_cast<std::int32_t>(c), s.number};
+        if (s.kind == overlay::StreamKind::intermediate) {
+          if (s.read && s.write) sum(ref, s);
+          continue;
+        }
         const std::vector<Tile>& held = of(owner(ref, s));
         if (s.write) write(ref, s, held);
       }
@@ -99,6 +102,16 @@ class Orders {
       }
       for (std::int64_t n = 0; n < p.messages; ++n) visit(p, next++);
     });
+  }
+
+  // The kernel makes as many for each input, and what it makes of the last one is written.
+  void sum(StreamRef ref, const Stream& s) {
+    out_.sums[ref] = of(ref);
+    const std::int64_t each = s.messages();
+    std::vector<Tile> made;
+    for (std::int64_t n = 0; n < each * execution_.inputs; ++n) made.emplace_back(ref.core, ref.stream, n);
+    write(ref, s, {made.end() - each, made.end()});
+    out_.tiles[ref] = std::move(made);
   }
 
   std::deque<Tile> sent(StreamRef sender, StreamRef receiver) {

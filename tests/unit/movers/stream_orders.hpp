@@ -21,6 +21,7 @@ inline Tile tile_in_memory(device::NocCoord node, std::uint64_t address) {
 }
 
 struct StreamOrders {
+  std::map<overlay::StreamRef, std::vector<Tile>> sums;                // of gradients: what is read before the epoch
   std::map<overlay::StreamRef, std::vector<Tile>> tiles;               // of every stream with a buffer of its own
   std::map<std::pair<device::NocCoord, std::uint64_t>, Tile> written;  // in memory, in the end
 };
