@@ -282,11 +282,12 @@ static uint32_t visit(volatile OutRecord* out) {
   if (tiles == 0) return 1;
   header().out_tiles += tiles;
   out->done += tiles;
+  // What comes after this tuple, and what is left of it.
+  out->lowest = out->now[4];
   if (out->done == out->now[0]) {
-    out->lowest = out->now[4];
     next_tuple(&out->list, out->now, 5);
     out->done = 0;
-  } else if (out->in_order != 0) {
+  } else if (static_cast<int32_t>(number + tiles - out->lowest) < 0) {
     out->lowest = number + tiles;
   }
   return 1;

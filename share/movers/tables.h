@@ -73,7 +73,6 @@ struct Credit {
 struct OutRecord {
   uint32_t ring, writes, network;
   uint32_t connections;  // of Connection
-  uint32_t in_order;     // the lowest number rises with every tile
   ListRecord list;
   uint32_t now[5];
   uint32_t done;

@@ -158,7 +158,6 @@ class Encoder {
     out.ring = rings + static_cast<std::uint32_t>(o.ring * sizeof(mover::RingRecord));
     out.writes = o.writes ? 1 : 0;
     out.network = u32(o.network);
-    out.in_order = o.in_order ? 1 : 0;
     if (core_.rings[o.ring].sums && !o.sends.empty()) out.lowest = u32(o.sends.front().first[2]);
     out.connections = reserve_records<mover::Connection>(o.connections.size());
     for (std::size_t i = 0; i < o.connections.size(); ++i)

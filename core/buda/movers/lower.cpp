@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <optional>
 #include <set>
-#include <tuple>
 #include <vector>
 
 namespace buda::movers {
@@ -344,7 +343,7 @@ class Lowering {
       }
     }
     if (s.scattered && s.ids_per_pass > 0) number = s.iterations * s.passes * s.window_tiles;
-    std::tie(out.sends, out.in_order) = pieces.runs(number);
+    out.sends = pieces.runs(number);
     core.outs.push_back(std::move(out));
     return success();
   }

@@ -34,18 +34,16 @@ void SendPieces::add(std::int64_t tiles, std::int64_t to, std::int64_t number, s
   pieces_.push_back({tiles, to, number, at, 0});
 }
 
-std::pair<std::vector<SendRun>, bool> SendPieces::runs(std::int64_t all) const {
+std::vector<SendRun> SendPieces::runs(std::int64_t all) const {
   std::vector<SendRun::Tuple> pieces = pieces_;
   std::int64_t lowest = all;
-  bool in_order = true;
   for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece) {
     (*piece)[4] = lowest;
     lowest = std::min(lowest, (*piece)[2]);
-    in_order = in_order && (*piece)[2] + (*piece)[0] <= (*piece)[4];
   }
   std::vector<SendRun> out;
   for (const SendRun::Tuple& piece : pieces) overlay::append(out, piece);
-  return {std::move(out), in_order};
+  return out;
 }
 
 }  // namespace buda::movers

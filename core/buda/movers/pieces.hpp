@@ -5,7 +5,6 @@
 #include <buda/movers/tables.hpp>
 
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 namespace buda::movers {
@@ -29,8 +28,8 @@ class SendPieces {
   SendPieces(std::int32_t tile_bytes, bool writes) : step_(writes ? tile_bytes : 1) {}
   // `place`: the number at the receiver, or an address.
   void add(std::int64_t tiles, std::int64_t to, std::int64_t number, std::uint64_t place);
-  // With what is the lowest number after each, of `all` in the ring; and whether they leave in order.
-  std::pair<std::vector<SendRun>, bool> runs(std::int64_t all) const;
+  // With what is the lowest number after each, of `all` in the ring.
+  std::vector<SendRun> runs(std::int64_t all) const;
 
  private:
   std::int64_t step_;  // of places

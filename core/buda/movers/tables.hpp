@@ -81,7 +81,6 @@ struct Out {
   bool writes = false;
   std::vector<Connection> connections;  // where it does not write
   std::vector<SendRun> sends;
-  bool in_order = false;  // tiles leave in the order of their numbers, each once
   friend bool operator==(const Out&, const Out&) = default;
 };
 

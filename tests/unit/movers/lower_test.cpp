@@ -61,7 +61,6 @@ TEST(Lower, BothEndsOfAConnectionMeet) {
   const Out& out = tables.cores[0].outs[0];
   const In& in = tables.cores[1].ins[0];
   EXPECT_EQ(tuples(out.sends), (std::vector<std::array<std::int64_t, 5>>{{12, 0, 0, 0, 12}}));
-  EXPECT_TRUE(out.in_order);
   EXPECT_EQ(tuples(in.takes), (std::vector<std::array<std::int64_t, 2>>{{12, 0}}));
   const Connection& c = out.connections[0];
   EXPECT_EQ(c.first, (device::NocCoord{2, 1}));
@@ -78,7 +77,6 @@ TEST(Lower, SlotsOfWindowsAreFreeWhenTheLastOfThemHasLeft) {
   const Out& out = tables.cores[0].outs[0];
   EXPECT_EQ(tuples(out.sends),
             (std::vector<std::array<std::int64_t, 5>>{{2, 0, 2, 0, 0}, {2, 1, 0, 0, 4}, {2, 0, 6, 2, 4}, {2, 1, 4, 2, 8}}));
-  EXPECT_FALSE(out.in_order);
 }
 
 TEST(Lower, AMulticastHasOneWordForAllReceivers) {

@@ -385,13 +385,8 @@ class Replay {
     }
     if (tiles == 0) return;
     moved_ = true;
-    const bool last = tiles == state.list.left();
+    state.lowest = tiles == state.list.left() ? tuple[4] : std::min(number + tiles, tuple[4]);
     state.list.moved(tiles);
-    if (last) {
-      state.lowest = tuple[4];
-    } else if (out.in_order) {
-      state.lowest = number + tiles;
-    }
   }
 
   void free_slots(std::size_t c, std::size_t r) {
@@ -412,7 +407,21 @@ class Replay {
     has.freed = lowest;
   }
 
+  // Of an output that has not ended.
+  std::string state_of(std::size_t c, const OutState& state) const {
+    const auto index = static_cast<std::size_t>(&state - cores_[c].outs.data());
+    const std::size_t r = tables_.cores[c].outs[index].ring;
+    const auto& tuple = state.list.now();
+    return cat("what stream ", tables_.cores[c].rings[r].stream, " sends waits for ever at number ", tuple[2] + state.list.done, " (",
+               tuple[3] + state.list.done, " there): ", cores_[c].rings[r].arrived, " have come, ", cores_[c].rings[r].freed,
+               " are free, of ", tables_.cores[c].rings[r].slots, " slots");
+  }
+
   void end() {
+    // Who sends knows more of what is missing.
+    for (std::size_t c = 0; c < cores_.size(); ++c)
+      for (const OutState& out : cores_[c].outs)
+        if (!out.list.ended()) fail(c, state_of(c, out));
     for (std::size_t c = 0; c < cores_.size(); ++c) {
       const CoreTables& core = tables_.cores[c];
       for (std::size_t i = 0; i < core.ins.size(); ++i) {
@@ -425,8 +434,6 @@ class Replay {
       }
       for (const Out& out : core.outs)
         for (const Connection& to : out.connections) check_credits(c, to);
-      for (const OutState& out : cores_[c].outs)
-        if (!out.list.ended()) fail(c, "an output waits for ever");
       for (std::size_t r = 0; r < core.rings.size(); ++r) check_kernel(c, r);
       for (std::size_t r = 0; r < core.rings.size(); ++r)
         if (cores_[c].rings[r].freed != cores_[c].rings[r].arrived) fail(c, cat("of stream ", core.rings[r].stream, " not all is free"));

@@ -70,6 +70,17 @@ Case windows() {
   return out;
 }
 
+// A window of as many tiles as there are slots leaves several times, and its last time is neighbour to the next window's first.
+Case repeated() {
+  Case out{"repeated", nullptr, {}};
+  out.blob = std::make_shared<overlay::Blob>(blob_of(R"({"core": [0, 0], "noc": "1-1", "op": "a", "streams": [
+{"stream": 24, "kind": "output", "operand": 16, "address": 20000, "bytes": 6240, "message": 2080, "scattered": true, "window_tiles": 3, "ids_per_pass": 6, "passes": 1, "to": [[1, 4]], "iterations": 3, "phases": [[[0, 3], 6, [1]]]}]},
+{"core": [0, 1], "noc": "2-1", "op": "b", "streams": [
+{"stream": 4, "kind": "input", "operand": 0, "address": 3000, "bytes": 8320, "message": 2080, "from": [[0, 24]], "iterations": 3, "phases": [[0, 18]]}]})",
+                                                     ""));
+  return out;
+}
+
 Case sums() {
   Case out{"sums", nullptr, {}};
   out.blob = std::make_shared<overlay::Blob>(blob_of(kSums));
@@ -90,7 +101,7 @@ Case prologue() {
 
 const std::vector<Case>& cases() {
   static const std::vector<Case> all = [] {
-    std::vector<Case> out{group(false), group(true), windows(), sums(), prologue()};
+    std::vector<Case> out{group(false), group(true), windows(), repeated(), sums(), prologue()};
     const char* source = std::getenv("BUDA_SOURCE_DIR");
     if (source == nullptr) source = ".";
     std::vector<std::filesystem::path> paths;
@@ -179,8 +190,7 @@ const std::vector<std::pair<const char*, Mutation>>& mutations() {
       {"tuples change places", connection([](Out& o, Connection&) { o.sends = single(o.sends); if (o.sends.size() < 2 || o.sends[0].first[1] != o.sends[1].first[1]) return false; std::swap(o.sends[0], o.sends[1]); return true; })},
       {"to another connection", connection([](Out& o, Connection&) { return o.connections.size() > 1 && (std::swap(o.connections[0], o.connections[1]), true); })},
       {"free too early", out([](CoreTables&, Out& o) { o.sends = single(o.sends); return leaves_lower(o) && (o.sends[0].first[4] = o.sends[0].first[2] + 1) > 0; })},
-      {"never free", out([](CoreTables&, Out& o) { o.sends = single(o.sends); o.in_order = false; o.sends.back().first[4] = 0; return true; })},
-      {"in order, which it is not", out([](CoreTables&, Out& o) { return leaves_lower(o) && o.sends[0].first[0] > 1 && (o.in_order = true); })},
+      {"never free", out([](CoreTables&, Out& o) { o.sends = single(o.sends); o.sends.back().first[4] = 0; return true; })},
       {"written to the next tile", out([](CoreTables&, Out& o) { return o.writes && (o.sends.front().first[3] += 2080) > 0; })},
       {"written to another node", out([](CoreTables& c, Out& o) { if (!o.writes) return false; c.nodes.push_back({{31, 31}, 0}); o.sends = single(o.sends); o.sends.front().first[1] = static_cast<std::int64_t>(c.nodes.size()) - 1; return true; })},
       {"a tile less from a sender", in([](CoreTables&, In& i) { return !i.takes.empty() && i.takes.front().first[0]-- > 0; })},
