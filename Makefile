@@ -19,7 +19,7 @@ REAL_PACKAGES := $(shell sed -n '1,/^## Real models/d; $(LISTED)' docs/internals
 # Debian's npm conflicts with a Node.js from elsewhere, which has its own.
 PACKAGES += $(if $(shell command -v npm),,npm)
 
-.PHONY: help long asan tsan fuzz-smoke lint-slice deps tools browser office terminal frameworks real pictures clang-tidy tidy build toolchain demo test sums sizes plans bounds conformance-real conformance-random conformance-ttsim kill robust train bench fmt lint fuzz install wheel deb deb-test clean
+.PHONY: help long asan tsan fuzz-smoke lint-slice deps tools browser office terminal frameworks real pictures clang-tidy tidy build toolchain demo test sums sizes plans bounds replay conformance-real conformance-random conformance-ttsim kill robust train bench fmt lint fuzz install wheel deb deb-test clean
 .DEFAULT_GOAL := help
 
 help:
@@ -34,6 +34,7 @@ help:
 	@echo "make conformance-real  judge real models by other implementations; MODELS='mlsd|silero'   these only"
 	@echo "make conformance-random  judge 5,000 random graphs of integers, 5,000 at the borders of integers and 5,000 with NaN and infinities"
 	@echo "make conformance-ttsim  OPENBUDA_TTSIM=FILE   examples whole on the vendor's simulator, compared with golden's bits"
+	@echo "make replay   NETLISTS=FOLDER   the tables by which movers carry tiles, of all netlists there, replayed without a simulator"
 	@echo "make kill     kill tools and runs with SIGKILL at random moments; KILLS=100   so often"
 	@echo "make robust   hostile plugins, cut files, little memory, failing compiles, attacks on servers (some minutes)"
 	@echo "make asan tsan fuzz-smoke lint-slice   parts of CI: the lowest modules with sanitizers and fuzzed, some sources checked"
@@ -156,6 +157,9 @@ conformance-random: toolchain
 	$(RANDOM_GRAPHS) --suite special --seeds 0:5000 || status=1; \
 	$(RANDOM_GRAPHS) --suite integers --seeds 0:500 --device n150 --target tensix --set cache=$(BUILD)/random-kernels || status=1; \
 	exit $$status
+
+replay: build
+	@cd $(BUILD) && BUDA_SOURCE_DIR=$(CURDIR) BUDA_REPLAY=$(abspath $(NETLISTS)) tests/unit_movers --gtest_filter=Replay.TablesOfAFolderDoWhatStreamsWouldDo
 
 # Needs a library of ttsim, which is not part of this tree (docs/plugins/ttsim.md). WHOLE_CHIP_MODELS=FOLDER adds models, each X.onnx with
 # X.inputs.npz.
