@@ -3,6 +3,7 @@
 #include "values.hpp"
 
 #include <buda/autograd/training_step.hpp>
+#include <buda/base/text.hpp>
 #include <buda/graph/tags/training.hpp>
 #include <buda/ops/device/device_layout.hpp>
 #include <buda/passes/lower/data_movement.hpp>
@@ -76,6 +77,41 @@ TEST(LayoutStates, UpdatesFollowTheTaps) {
     expect_order("sgd:lr=0.1,momentum=0.9", {7, 5, 3, 3}, form, 4);
     expect_order("adam:lr=0.1", {3, 11, 2, 3}, form, 6);
   }
+}
+
+// A kernel of one tap is a matrix, which both directions of the step multiply by, one of them turned.
+Graph step_of_one_tap(const Shape& kernels, const std::string& optimizer) {
+  Builder b("net");
+  const auto through = [&](graph::ValueRef x, graph::ValueRef w, std::int64_t from, std::int64_t to) {
+    auto flat = b.reshape(w, {to, from, 1});
+    return b.matmul(x, b.reshape(b.transpose(flat, {2, 1, 0}), {from, to}));
+  };
+  const std::int64_t inputs = kernels[1], outputs = kernels[0];
+  auto first = b.parameter("v", varied({inputs, 3, 1, 1}));
+  auto w = b.parameter("w", varied(kernels));
+  b.output("y", through(through(b.input("x", {5, 3}), first, 3, inputs), w, inputs, outputs));
+  autograd::StepOptions options;
+  options.loss = *autograd::parse_loss("mse");
+  options.optimizer = *autograd::parse_optimizer(optimizer);
+  auto step = autograd::training_step(finished(b), options);
+  EXPECT_TRUE(step.ok());
+  return std::move(step->graph);
+}
+
+TEST(LayoutStates, KernelsOfOneTapAreMatrices) {
+  for (const std::string optimizer : {"sgd:lr=0.1", "sgd:lr=0.1,momentum=0.9", "adam:lr=0.1"})
+    for (const auto& [outputs, inputs] : {std::pair(16, 8), {33, 7}, {5, 65}}) {
+      SCOPED_TRACE(cat(optimizer, " ", outputs, " x ", inputs));
+      Bench bench;
+      Graph graph = step_of_one_tap({outputs, inputs, 1, 1}, optimizer);
+      expect_equivalence(graph, bench, {&kLayoutStates, &kAlgebraicSimplification, &kSinkMovement, &kDeadCodeElimination},
+                         positive_inputs(graph));
+      expect_equivalence(graph, bench, {&kLowerToDevice}, positive_inputs(graph));
+      for (NodeId id : graph.inputs()) {
+        const auto& node = graph.node(id);
+        if (node.name() == "w" || node.name().starts_with("w.")) EXPECT_EQ(node.outputs[0].shape[1], 1) << node.name();
+      }
+    }
 }
 
 // Norms read all of the parameter, in whatever order.

@@ -20,4 +20,9 @@ bool runs_in_phases(const Graph& graph) {
   return std::any_of(ids.begin(), ids.end(), [&](NodeId id) { return adds_up_gradients(graph.node(id)); });
 }
 
+bool is_of_optimizer(const Node& node) {
+  const auto phase = node.tags.find(kPhase);
+  return phase != node.tags.end() && phase->second == kPhaseOptimizer;
+}
+
 }  // namespace buda::graph

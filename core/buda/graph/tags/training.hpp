@@ -51,4 +51,6 @@ inline constexpr const char* kPhaseLoss = "loss";
 inline constexpr const char* kPhaseBackward = "backward";
 inline constexpr const char* kPhaseOptimizer = "optimizer";
 
+bool is_of_optimizer(const Node& node);
+
 }  // namespace buda::graph

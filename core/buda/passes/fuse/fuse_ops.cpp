@@ -72,11 +72,6 @@ bool has_relu(const Node& n) {
   return it != n.attrs.end() && it->second == graph::Attr(true);
 }
 
-bool is_update(const Node& n) {
-  const auto phase = n.tags.find(graph::kPhase);
-  return phase != n.tags.end() && phase->second == graph::kPhaseOptimizer;
-}
-
 class Fuser {
  public:
   Fuser(const Pass& pass, Graph& graph, PassContext& context)
@@ -110,7 +105,7 @@ class Fuser {
     std::vector<NodeId> plain;
     for (NodeId id : graph_.ids()) {
       const Node& n = graph_.node(id);
-      if (&pass_ == &kFuseUpdates && !is_update(n)) continue;
+      if (&pass_ == &kFuseUpdates && !graph::is_of_optimizer(n)) continue;
       if (!n.is_op() || !may_be_step(n) || !may_fuse(n) || n.tags.contains(graph::kTileRows) || n.outputs.size() != 1 ||
           !is_float(n.outputs[0].dtype))
         continue;

@@ -184,9 +184,7 @@ class StateLayouts {
                                              std::string_view("comparison")};
     const ops::OpDef* def = n.is_op() ? context_.ops->find(graph::Level::tensor, n.op()) : nullptr;
     if (def == nullptr || std::find(kFamilies.begin(), kFamilies.end(), def->family) == kFamilies.end()) return false;
-    const auto phase = n.tags.find(graph::kPhase);
-    const bool is_of_optimizer = phase != n.tags.end() && phase->second == graph::kPhaseOptimizer;
-    if ((!is_of_optimizer && !graph::adds_up_gradients(n)) || n.outputs.size() != 1 || n.outputs[0].shape != shape) return false;
+    if ((!graph::is_of_optimizer(n) && !graph::adds_up_gradients(n)) || n.outputs.size() != 1 || n.outputs[0].shape != shape) return false;
     return std::all_of(n.inputs().begin(), n.inputs().end(), [&](const Edge& edge) {
       const Shape& own = g_.type(edge.source)->shape;
       return edge.tms.empty() && (own == shape || own.rank() == 0);

@@ -20,6 +20,7 @@
 // What begins at a model input stays: the host brings inputs into any order. And what stands below elementwise ops on model inputs alone is
 // raised above them, to the host: relu(x) with a movement below becomes relu of the moved x.
 #include <buda/graph/editor.hpp>
+#include <buda/graph/tags/training.hpp>
 #include <buda/passes/pipeline/standard_passes.hpp>
 
 #include <buda/ops/whole_graph/builder.hpp>
@@ -197,8 +198,9 @@ class Sinker {
                                              std::string_view("eltwise_math"),  std::string_view("activation"),
                                              std::string_view("comparison"),    std::string_view("int8")};
     const ops::OpDef* def = n.is_op() ? context_.ops->find(graph::Level::tensor, n.op()) : nullptr;
-    // What the user put on an edge stays there (insert-buffers).
-    return def != nullptr && !n.tags.contains(kBuffering) && std::find(kFamilies.begin(), kFamilies.end(), def->family) != kFamilies.end();
+    // What the user put on an edge stays there (insert-buffers), and updates of states are made in the order that layout-states has chosen.
+    return def != nullptr && !n.tags.contains(kBuffering) && !graph::is_of_optimizer(n) &&
+           std::find(kFamilies.begin(), kFamilies.end(), def->family) != kFamilies.end();
   }
 
   // Elementwise of one model input and of known values, for one user.

@@ -133,7 +133,10 @@ std::optional<Rearrangement> order_of_state(const Graph& graph, const graph::Loo
       std::all_of(users.begin(), users.end(), [&](const graph::Use& use) { return is_rearrangement(graph.node(use.node)); });
   if (!is_moved) return std::nullopt;
   const Chain chain = chain_to(graph, graph.node(l.output).inputs()[0]);
-  if (chain.how.moves_nothing() || !graph.node(chain.root.source.node).is_op()) return std::nullopt;
+  // A reshape alone counts, too: a kernel of 1x1 has a tile for each of its numbers until it is a matrix.
+  const auto made = ops::four_axes(chain.how.from()), kept = ops::four_axes(chain.how.to());
+  const bool is_same = chain.how.moves_nothing() && made && kept && *made == *kept;
+  if (is_same || !graph.node(chain.root.source.node).is_op()) return std::nullopt;
   return chain.how.inverse();
 }
 

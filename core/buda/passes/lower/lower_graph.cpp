@@ -82,11 +82,6 @@ Result<void> lower_output(OpBuilder& out, const Graph& device, const Chain& chai
   return success();
 }
 
-bool is_of_optimizer(const Node& n) {
-  const auto phase = n.tags.find(graph::kPhase);
-  return phase != n.tags.end() && phase->second == graph::kPhaseOptimizer;
-}
-
 // The graph, as far as it can be lowered, and what cannot be.
 struct Outcome {
   Graph lowered;
@@ -144,7 +139,7 @@ class Traversal {
         return cannot_lower(from_, n, cat("it computes with ", dtype_name(type), ", and the device computes with floating-point numbers"),
                             "cast its inputs to F32 in the model");
     OpBuilder out(task_, n, out_);
-    if (is_of_optimizer(n)) BUDA_TRY(clear_padding_of_gradients(n, out));
+    if (graph::is_of_optimizer(n)) BUDA_TRY(clear_padding_of_gradients(n, out));
     Operands in(task_, n, values_);
     RuleResult result = rule->lower(in, out);
     BUDA_ASSIGN(Lowered value, std::move(result.value));
@@ -169,10 +164,10 @@ class Traversal {
   // Something that comes, perhaps moved, from another phase, and which the optimizer alone reads.
   bool is_gradient(graph::ValueRef value) const {
     const auto users = from_.users(value);
-    if (!std::all_of(users.begin(), users.end(), [&](const graph::Use& use) { return is_of_optimizer(from_.node(use.node)); }))
+    if (!std::all_of(users.begin(), users.end(), [&](const graph::Use& use) { return graph::is_of_optimizer(from_.node(use.node)); }))
       return false;
     const Node& root = from_.node(chain_to(from_, Edge(value)).root.source.node);
-    return root.is_op() && !is_of_optimizer(root);
+    return root.is_op() && !graph::is_of_optimizer(root);
   }
 
   Result<void> visit_input(const Node& n) {

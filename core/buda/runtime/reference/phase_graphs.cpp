@@ -19,11 +19,6 @@ using graph::NodeId;
 using graph::NodeKind;
 using graph::ValueRef;
 
-bool is_of_optimizer(const Node& n) {
-  const auto phase = n.tags.find(graph::kPhase);
-  return phase != n.tags.end() && phase->second == graph::kPhaseOptimizer;
-}
-
 class Part {
  public:
   explicit Part(const Graph& from) : from_(from), made_(from.name, from.level) {}
@@ -66,11 +61,11 @@ PhaseGraphs phase_graphs(const Graph& graph) {
   Part batch(graph), optimizer(graph);
   for (NodeId id : graph.topological_order()) {
     const Node& n = graph.node(id);
-    if (n.kind() == NodeKind::op) (is_of_optimizer(n) ? optimizer : batch).add(n);
+    if (n.kind() == NodeKind::op) (graph::is_of_optimizer(n) ? optimizer : batch).add(n);
   }
   for (NodeId id : graph.outputs()) {
     const Node& source = graph.node(graph.node(id).inputs()[0].source.node);
-    (is_of_optimizer(source) ? optimizer : batch).add(graph.node(id));
+    (graph::is_of_optimizer(source) ? optimizer : batch).add(graph.node(id));
   }
   for (NodeId id : graph.topological_order())
     if (graph::adds_up_gradients(graph.node(id))) batch.give(graph.node(id));
