@@ -397,6 +397,20 @@ TEST(ExactIntegers, NameWhatWouldKeepAnOpOnTheDevice) {
   EXPECT_NE(d.hint.find("--value-range ids="), std::string::npos) << d.hint;
 }
 
+// Rows that are picked are no operand: their numbers may be as large as the table has rows.
+TEST(ExactIntegers, LeaveTheRowsThatASparseProductPicks) {
+  Bench bench;
+  bench.device = wormhole_like();
+  Builder b("g");
+  constexpr std::int64_t rows = 70001;
+  const ValueRef picks = b.constant(Tensor(Shape{1, 3, 2}, std::vector<std::int32_t>{rows, 0, 4099, 1, 2053, 65537}));
+  b.output("y", b.op("sparse_matmul", {picks, b.input("x", {1, 1, rows, 5})}));
+  Graph graph = finished(b);
+  EXPECT_FALSE(bench.run(kExactIntegers, graph).changed());
+  EXPECT_FALSE(is_computed_on_host(graph));
+  EXPECT_TRUE(bench.sink.diagnostics().empty());
+}
+
 TEST(ExactIntegers, AreAnErrorWithoutAHost) {
   Bench bench;
   bench.context.fallback.enabled = false;
