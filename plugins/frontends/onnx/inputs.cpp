@@ -100,6 +100,7 @@ class DimResolver {
   // The shape that the user gives, in place of one that is open or missing. False, with an error, where it is not one of the input's.
   bool take_shape(::onnx::ValueInfoProto& input, DType dtype, const plugin::InputShape& given) {
     auto& type = *input.mutable_type()->mutable_tensor_type();
+    const std::string declared = sizes_text(type.shape());  // which the sizes given replace
     bool fits = given.dtype.value_or(dtype) == dtype;
     if (!type.has_shape())
       for (std::size_t axis = 0; axis < given.shape.rank(); ++axis) type.mutable_shape()->add_dim();
@@ -114,7 +115,7 @@ class DimResolver {
         dim.set_dim_value(size);
     }
     if (!fits) {
-      refuse(input, cat("has type ", dtype_name(dtype), " and shape ", sizes_text(type.shape()), "; --input-shape gives ",
+      refuse(input, cat("has type ", dtype_name(dtype), " and shape ", declared, "; --input-shape gives ",
                         given.dtype ? cat(dtype_name(*given.dtype), ' ') : "", given.shape.text()));
     }
     return fits;
@@ -130,6 +131,7 @@ class DimResolver {
   // The value must be one that the input could have.
   void fixed_input(::onnx::ValueInfoProto& input, DType dtype, const Tensor& value) {
     auto& type = *input.mutable_type()->mutable_tensor_type();
+    const std::string declared = sizes_text(type.shape());
     bool fits = value.dtype() == dtype && (!type.has_shape() || type.shape().dim_size() == static_cast<int>(value.shape().rank()));
     for (std::size_t axis = 0; fits && axis < value.shape().rank(); ++axis) {
       if (!type.has_shape()) type.mutable_shape()->add_dim();
@@ -146,8 +148,7 @@ class DimResolver {
       dim.set_dim_value(value.shape()[axis]);
     }
     if (!fits) {
-      refuse(input,
-             cat("has type ", dtype_name(dtype), " and shape ", sizes_text(type.shape()), "; the value given is ", value.describe()));
+      refuse(input, cat("has type ", dtype_name(dtype), " and shape ", declared, "; the value given is ", value.describe()));
       return;
     }
     model_->inputs.push_back({input.name(), dtype, value.shape(), value});

@@ -98,6 +98,25 @@ TEST_F(BadOnnx, SymbolicDimensionsWithoutAValue) {
   expect_refused(one_node("Relu", {{2}}).bytes(), {"ON022", "hint: all its dimensions are fixed"}, {"batch=4"});
 }
 
+// The model's shape is told as it is, not with the sizes that were given for open dimensions.
+TEST_F(BadOnnx, AShapeThatIsNotTheInputs) {
+  OnnxModel m;
+  m.input("x", {-1, 3});
+  m.node("Relu", {"x"}, {"z"});
+  m.output("z");
+  ASSERT_TRUE(fs_.write("dir/m.onnx", m.bytes()));
+  ASSERT_TRUE(write_tensors(fs_, "x.npy", {{"x", Tensor({7, 4}, std::vector<float>(28))}}));
+  const auto said = [&](std::vector<std::string> shapes, std::vector<std::string> values) {
+    importer::Options options{.model = "dir/m.onnx", .output = "m.graph.json", .frontend = {}, .name = {}, .dims = {}};
+    options.input_shapes = std::move(shapes);
+    options.values = std::move(values);
+    const auto done = importer::run(options, host_);
+    return done ? std::string() : text_of(done.failure());
+  };
+  EXPECT_EQ(said({"x=7,4"}, {}), "ON021 input 'x' has type F32 and shape [batch, 3]; --input-shape gives [7, 4]\n");
+  EXPECT_EQ(said({}, {"x=x.npy"}), "ON021 input 'x' has type F32 and shape [batch, 3]; the value given is F32 [7, 4]\n");
+}
+
 // Also those of which a size is missing yet are inputs that may be meant.
 TEST_F(BadOnnx, AMisspeltInputIsSaid) {
   OnnxModel m;
