@@ -5,12 +5,15 @@
 #include "apps/balancer/output.hpp"
 
 #include <buda/balance/emit/report_summary.hpp>
+#include <buda/base/text.hpp>
+#include <buda/cli/product_name.hpp>
 #include <buda/compiler/hosted_ops.hpp>
 #include <buda/compiler/place.hpp>
 #include <buda/compiler/settings.hpp>
 #include <buda/device/load.hpp>
 #include <buda/graph/file/graph_file.hpp>
 #include <buda/graph/graph.hpp>
+#include <buda/io/process.hpp>
 #include <buda/netlist/check/check.hpp>
 #include <buda/netlist/text/parse.hpp>
 
@@ -52,6 +55,16 @@ Result<void> run_from_netlist(const Options& o, const device::DeviceDescriptor& 
   return write_outputs(output_files(o), placed.segments, placed.balanced, placed.netlist, host);
 }
 
+// A graph that was not lowered: the commands that lead from it to the netlist.
+Failure with_command(Failure failure, const Options& o) {
+  if (o.graph == io::kStdStream) return failure;
+  const std::string lowered = cat(cli::model_name(o.graph), ".device.graph.json");
+  for (Diagnostic& d : failure.diagnostics())
+    if (d.code == "BL000" || d.code == "BL005")
+      d.hint += cat(": ", io::shell_line({"optimizer", o.graph, "-o", lowered}), " && ", io::shell_line({"balancer", lowered}));
+  return failure;
+}
+
 }  // namespace
 
 Result<void> check(const Options& o, cli::ToolHost& host) {
@@ -76,7 +89,7 @@ Result<void> run(const Options& o, cli::ToolHost& host) {
     options.hosts_misfits = false;  // what would help is told then
     tried = compiler::place(std::move(graph), device, options, {host.plugins, host.plugin_options}, host);
   }
-  if (!tried) return std::move(tried).failure();
+  if (!tried) return with_command(std::move(tried).failure(), o);
   const compiler::Placed placed = *std::move(tried);
   for (const auto& line : balance::report_table(placed.balanced.report)) host.log(1, line);
   host.progress("writing", 0, 0);

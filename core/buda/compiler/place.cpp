@@ -6,6 +6,7 @@
 #include <buda/balance/emit/layers.hpp>
 #include <buda/balance/emit/report_bounds.hpp>
 #include <buda/balance/emit/report_summary.hpp>
+#include <buda/balance/legalize/overrides.hpp>
 #include <buda/balance/problem/from_netlist.hpp>
 #include <buda/balance/queues/queue_places.hpp>
 #include <buda/base/text.hpp>
@@ -170,7 +171,7 @@ Result<void> check_balancer_options(const device::DeviceDescriptor& device, cons
   BUDA_TRY(policy_of(o, plugins, host));
   BUDA_ASSIGN(const balance::BalanceOptions options, balance_options(o, device));
   BUDA_TRY(balance::chips_in_order(options.chips, device));
-  return success();
+  return balance::check_override_forms(o.op_overrides);
 }
 
 Result<Placed> place(graph::Graph graph, const device::DeviceDescriptor& device, const BalancerOptions& o, const PluginSet& plugins,

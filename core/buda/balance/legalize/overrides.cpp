@@ -322,7 +322,34 @@ std::string broken_rule(const OpSpec& spec, const OpOverride& overrides, const d
   return "";
 }
 
+// "fc1.grid" as the name of an op and the word for what is overridden.
+struct Key {
+  std::string name, word;
+};
+
+Result<Key> parse_key(const std::string& key) {
+  const auto dot = key.rfind('.');
+  if (dot == std::string::npos) return usage_error("BL021", cat("op.", key, ": expected one of ", kOverrideForms));
+  Key out{key.substr(0, dot), std::string(own_key(std::string_view(key).substr(dot + 1)))};
+  if (std::find(kKeys.begin(), kKeys.end(), out.word) == kKeys.end()) return unknown_key(out.word, key);
+  return out;
+}
+
 }  // namespace
+
+Result<void> check_override_forms(const std::map<std::string, std::string>& given) {
+  Failure failure;
+  for (const auto& [key, value] : given) {
+    OpOverride of_no_op;
+    if (auto parsed = parse_key(key); !parsed) {
+      failure.add(std::move(parsed).failure());
+    } else if (std::string why = store(parsed->word, value, of_no_op); !why.empty()) {
+      failure.add(usage_error("BL022", cat("op.", key, ": ", why)));
+    }
+  }
+  if (!failure.empty()) return failure;
+  return success();
+}
 
 Result<std::vector<OpOverride>> parse_overrides(const Problem& problem, const std::map<std::string, std::string>& given) {
   std::vector<OpOverride> out(problem.ops.size());
@@ -332,16 +359,14 @@ Result<std::vector<OpOverride>> parse_overrides(const Problem& problem, const st
   for (std::size_t i = 0; i < problem.ops.size(); ++i) by_name[problem.ops[i].node_name] = i;
   Failure failure;
   for (const auto& [key, value] : given) {
-    auto dot = key.rfind('.');
-    if (dot == std::string::npos) {
-      failure.add(usage_error("BL021", cat("op.", key, ": expected one of ", kOverrideForms)));
+    const auto parsed = parse_key(key);
+    if (!parsed) {
+      failure.add(parsed.failure());
       continue;
     }
-    const std::string name = key.substr(0, dot), word(own_key(std::string_view(key).substr(dot + 1)));
-    auto found = by_name.find(name);
-    if (std::find(kKeys.begin(), kKeys.end(), word) == kKeys.end()) {
-      failure.add(unknown_key(word, key));
-    } else if (found == by_name.end()) {
+    const auto& [name, word] = *parsed;
+    const auto found = by_name.find(name);
+    if (found == by_name.end()) {
       failure.add(unknown_op(problem, name, key));
     } else if (std::string why = store(word, value, out[found->second]); !why.empty()) {
       failure.add(usage_error("BL022", cat("op.", key, ": ", why)));

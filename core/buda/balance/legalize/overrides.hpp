@@ -18,6 +18,9 @@ inline constexpr const char* kOverrideForms =
     "op.NAME.transpose=true|false, op.NAME.dram-parameters=true|false, op.NAME.resident-inputs=[INPUT,…], op.NAME.bands=N, "
     "op.NAME.wide-sums=none|sums|all, op.NAME.epoch-break=true|false, op.NAME.chip=N";
 
+// What is wrong with keys and values whatever the ops are (BL021, BL022): asked before there is a graph.
+Result<void> check_override_forms(const std::map<std::string, std::string>& given);
+
 // One override per op, by OpId; most are empty. Keys are without "op.": "fc1.grid". NAME is that of a node or of its netlist op. All
 // unknown names, unknown keys, bad values and impossible blockings are reported, each with what is allowed.
 Result<std::vector<OpOverride>> parse_overrides(const Problem& problem, const std::map<std::string, std::string>& given);

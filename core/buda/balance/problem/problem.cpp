@@ -196,7 +196,7 @@ class ProblemBuilder {
     auto type = netlist::op_type_from_name(node.op());
     if (!type) {
       Diagnostic d = node_error("BL005", node, "this is not an op type of netlists");
-      d.hint = "the optimizer lowers a model's ops to device ops: optimizer GRAPH -o - | balancer - …";
+      d.hint = "the optimizer lowers a model's ops to device ops";
       fail(std::move(d));
       return false;
     }
@@ -429,7 +429,7 @@ Result<Problem> make_problem(const Graph& graph, const std::vector<NodeId>& orde
                              std::int32_t batches) {
   if (graph.level != graph::Level::device) {
     Diagnostic d = input_error("BL000", {}, cat("graph '", graph.name, "' is at tensor level; the balancer takes graphs at device level"));
-    d.hint = "the optimizer lowers a model's ops to device ops: optimizer GRAPH -o - | balancer - …";
+    d.hint = "the optimizer lowers a model's ops to device ops";
     return d;
   }
   BUDA_ASSIGN(Problem problem, ProblemBuilder(graph, device, batches).run(order));
