@@ -53,11 +53,11 @@ Result<void> harvest(DeviceDescriptor& device, const std::vector<std::int32_t>& 
     if (!std::binary_search(there.begin(), there.end(), row)) {
       std::vector<std::string> texts;
       for (auto y : there) texts.push_back(cat(y));
-      return input_error("DV021", {},
+      return usage_error("DV021",
                          cat("row ", row, " of device '", device.name, "' cannot be harvested: workers are in rows ", join(texts, ", ")));
     }
   if (device.workers.y.empty())
-    return input_error("DV021", {},
+    return usage_error("DV021",
                        cat("device '", device.name, "' has no workers left when all of its ", there.size(), " rows are harvested"));
   device.harvested_y = rows;
   device.name = DeviceName{device.name, "", rows}.text();

@@ -81,7 +81,7 @@ TEST_F(Shipped, RowsAreHarvestedByHand) {
   for (int row : {0, 6, 12})
     EXPECT_EQ(error("e150:harvested_rows=" + std::to_string(row)),
               "row " + std::to_string(row) + " of device 'e150' cannot be harvested: workers are in rows 1, 2, 3, 4, 5, 7, 8, 9, 10, 11");
-  EXPECT_THAT(error("e150:harvested_rows=1;2"), ::testing::HasSubstr("are not a list of rows"));
+  EXPECT_THAT(error("e150:harvested_rows=1;2"), ::testing::HasSubstr("'1;2' is not the number of a row"));
   EXPECT_THAT(error("e150:harvested_rows=1,2,3,4,5,7,8,9,10,11"), ::testing::HasSubstr("no workers left"));
   EXPECT_THAT(error(":harvested_rows=1"), ::testing::HasSubstr("without the device"));
 }
