@@ -348,7 +348,7 @@ class Runner {  // wide because each kind of model, and each thing that a run ca
   Result<NamedTensors> run_model(runtime::Model model) {
     BUDA_TRY(check_planned());
     BUDA_ASSIGN(auto device, descriptor(model.plan.device, model.device));
-    if (model.device) BUDA_TRY(image::check_same_device(*model.device, device, model.path));
+    if (model.device) BUDA_TRY(image::check_same_device(*model.device, device, model.path, o_.device));
     BUDA_TRY(check_architecture(model.program.netlist, device));
     if (model.uses_device()) BUDA_TRY(netlist::require_rules(model.program.netlist, device, host_));
     if (!products_.files.empty()) model.products = std::move(products_);
@@ -368,7 +368,7 @@ class Runner {  // wide because each kind of model, and each thing that a run ca
     if (o_.test) return usage_error("RN001", "option --test is for netlists and images of one model");
     BUDA_ASSIGN(auto models, runtime::load_models(o_.model, std::move(image)));
     BUDA_ASSIGN(auto device, descriptor(models.whole.plan.device, models.whole.device));
-    if (models.whole.device) BUDA_TRY(image::check_same_device(*models.whole.device, device, o_.model));
+    if (models.whole.device) BUDA_TRY(image::check_same_device(*models.whole.device, device, o_.model, o_.device));
     BUDA_TRY(netlist::require_rules(models.whole.program.netlist, device, host_));
     if (!products_.files.empty()) models.whole.products = std::move(products_);
     std::optional<NamedTensors> inputs;

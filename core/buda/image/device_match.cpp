@@ -6,6 +6,7 @@
 #include <buda/device/device_name.hpp>
 #include <buda/device/format.hpp>
 #include <buda/device/load.hpp>
+#include <buda/io/process.hpp>
 #include <buda/io/yaml.hpp>
 
 #include <vector>
@@ -22,14 +23,16 @@ std::string rows_text(const device::DeviceDescriptor& device) {
 
 class Comparison {
  public:
-  Comparison(const device::DeviceDescriptor& made_for, const device::DeviceDescriptor& device, const std::string& path)
-      : made_for_(made_for), device_(device), path_(path) {}
+  Comparison(const device::DeviceDescriptor& made_for, const device::DeviceDescriptor& device, const std::string& path,
+             const std::string& asked_as)
+      : made_for_(made_for), device_(device), path_(path), asked_as_(asked_as) {}
 
   void compare(const char* code, const std::string& what, const std::string& there, const std::string& here) {
     if (there == here) return;
     Diagnostic d = input_error(code, {path_}, cat("the image was made for ", what, ' ', there, ", device '", device_.name, "' has ", here));
     d.data = {{"image", there}, {"device", here}};
-    d.hint = cat("compile the model for this device: buda compile MODEL --device ", device_.name);
+    d.hint = "compile the model for this device";
+    if (!asked_as_.empty()) d.hint += cat(": ", io::shell_line({"buda", "compile", "MODEL", "--device", asked_as_}));
     failure_.add(std::move(d));
   }
 
@@ -62,6 +65,7 @@ class Comparison {
   const device::DeviceDescriptor& made_for_;
   const device::DeviceDescriptor& device_;
   const std::string& path_;
+  const std::string& asked_as_;
   Failure failure_;
 };
 
@@ -85,8 +89,9 @@ std::int64_t harvest_mask(const device::DeviceDescriptor& device) {
   return mask;
 }
 
-Result<void> check_same_device(const device::DeviceDescriptor& made_for, const device::DeviceDescriptor& device, const std::string& path) {
-  Comparison comparison(made_for, device, path);
+Result<void> check_same_device(const device::DeviceDescriptor& made_for, const device::DeviceDescriptor& device, const std::string& path,
+                               const std::string& asked_as) {
+  Comparison comparison(made_for, device, path, asked_as);
   comparison.compare("IM010", "architecture", made_for.arch, device.arch);
   // Nothing else can be compared between architectures.
   if (made_for.arch == device.arch) {

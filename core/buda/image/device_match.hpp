@@ -18,8 +18,10 @@ std::int64_t harvest_mask(const device::DeviceDescriptor& device);
 
 // Addresses, places and stream programs of an image hold for one kind of device. What differs is an error with both values: IM010
 // architecture, IM011 grid of workers, IM012 memory, IM013 harvested rows. On Wormhole, whose coordinates hide which rows are missing,
-// their number has to be the same, and only rows that were set by hand have to be the same ones; elsewhere all have to.
-Result<void> check_same_device(const device::DeviceDescriptor& made_for, const device::DeviceDescriptor& device, const std::string& path);
+// their number has to be the same, and only rows that were set by hand have to be the same ones; elsewhere all have to. `asked_as`: how a
+// user of the command line named the device, perhaps by a file, for the hint.
+Result<void> check_same_device(const device::DeviceDescriptor& made_for, const device::DeviceDescriptor& device, const std::string& path,
+                               const std::string& asked_as = "");
 
 // Whether device.json tells of a device what its descriptor does (IM005).
 Result<void> check_description(const DeviceJson& description, const device::DeviceDescriptor& device, const std::string& path);

@@ -109,7 +109,7 @@ Result<Model> load_image(const std::string& path, image::Image image) {
     std::vector<std::string> names;
     for (const auto& part : image.device.models) names.push_back(part.name);
     Diagnostic d = input_error("RT003", {path}, cat("the image holds several models: ", join(names, ", ")));
-    d.hint = "choose one of them: runner --model NAME";
+    d.hint = cat("choose one of them, as with --model ", names.front());
     return d;
   }
   BUDA_TRY(check_segments(image.device.plan, path));

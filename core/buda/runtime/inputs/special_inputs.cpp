@@ -32,7 +32,8 @@ std::vector<Diagnostic> special_inputs(const Ports& ports, const NamedTensors& i
             index.empty() ? "" : cat(" at ", list_text(index)), ", which the device does not carry in ", format_name(port.queue->format),
             ": it counts as ", std::isnan(*first) && has_infinity ? "an infinity" : "the largest number"));
     d.node = port.tensor->name;
-    d.hint = "put another number in its place, or run the graph with --target cpu, which computes as IEEE 754 says";
+    d.hint =
+        "put another number in its place; the host computes as IEEE 754 says: runner GRAPH --target cpu, of the graph that importer writes";
     out.push_back(std::move(d));
   }
   return out;
