@@ -41,6 +41,7 @@ cli::ToolSpec tool(Options& o, Screen screen) {
     cli::declare_device(set, o.device, "with --graph: the device; default: the one that the graph was lowered for");
     set.integer("tries", o.tries, "N", "with --graph: overrides that are tried at most").range(1, 10'000);
     set.flag("print", o.print, "write the tables as text");
+    set.flag("json", o.json, "write the report as JSON, as --save does into a file");
     set.flag("full-names", o.full_names, "do not cut names to 50 characters");
     set.flag("no-color", o.no_color, "show without colours, as NO_COLOR=1 does").also("-nc");
   };

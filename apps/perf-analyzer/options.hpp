@@ -21,6 +21,7 @@ struct Options {
   std::int64_t tries = 24;
   bool spatial_epochs = false;
   bool print = false;
+  bool json = false;
   bool full_names = false;
   bool no_color = false;
 };

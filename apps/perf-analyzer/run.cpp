@@ -33,12 +33,14 @@ Result<void> run(const Options& o, const Screen& screen, cli::ToolHost& host) {
   if (o.graph.empty() && !o.settings.empty()) return usage_error("AN007", "option --settings needs --graph");
   if (!o.graph.empty() && o.spatial_epochs)
     return usage_error("AN007", "options --graph and --spatial-epochs: what is placed anew is the epochs of one chip");
+  if (o.json && o.spatial_epochs) return usage_error("AN007", "options --json and --spatial-epochs: the report has the epochs that ran");
   BUDA_ASSIGN(Run run, load(o, host));
   if (!o.graph.empty()) BUDA_TRY(try_advice(o, run, host));
   if (!o.save.empty()) {
     BUDA_TRY(host.fs().write(o.save, io::json_pretty(schema::write(run.report)), host.write_mode));
-    if (!o.print) return success();
+    if (!o.print && !o.json) return success();
   }
+  if (o.json) return host.fs().write(std::string(io::kStdStream), io::json_pretty(schema::write(run.report)), host.write_mode);
   if (!o.print && screen.usable()) return show_run(o, run, screen, host);
   return host.fs().write(std::string(io::kStdStream), printed(run, o.full_names), host.write_mode);
 }

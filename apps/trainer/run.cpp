@@ -36,6 +36,9 @@ std::string digits(double value, const char* format) {
   return out;
 }
 
+// Four decimals, or as many significant digits of what is smaller than they show.
+std::string loss_text(double loss) { return digits(loss, std::abs(loss) < 0.1 ? "%.4g" : "%.4f"); }
+
 struct Validation {
   double loss = 0;
   std::optional<double> accuracy;  // of classes
@@ -146,7 +149,7 @@ class Trainer {
     ++epoch_steps_;
     BUDA_TRY(
         log(cat("{\"step\": ", t, ", \"epoch\": ", epoch + 1, ", \"loss\": ", to_text(step.loss), ", \"rate\": ", to_text(rate), "}\n")));
-    host_.progress(has_values() ? cat("training, loss ", digits(step.loss, "%.4f")) : "running steps", static_cast<std::size_t>(t),
+    host_.progress(has_values() ? cat("training, loss ", loss_text(step.loss)) : "running steps", static_cast<std::size_t>(t),
                    static_cast<std::size_t>(last_));
     if (o_.checkpoint_every > 0 && t % o_.checkpoint_every == 0 && t < last_) BUDA_TRY(keep());
     if (has_values() && (place + 1 == per_epoch_ || t == last_)) BUDA_TRY(end_epoch(epoch));
@@ -162,10 +165,10 @@ class Trainer {
 
   Result<void> end_epoch(std::int64_t epoch) {
     std::string text = cat("epoch ", epoch + 1, ": step ", training().steps_done(), ", mean loss ",
-                           digits(epoch_loss_ / static_cast<double>(epoch_steps_), "%.4f"));
+                           loss_text(epoch_loss_ / static_cast<double>(epoch_steps_)));
     if (validation_) {
       BUDA_ASSIGN(const Validation v, validate());
-      text += cat("; validation: loss ", digits(v.loss, "%.4f"));
+      text += cat("; validation: loss ", loss_text(v.loss));
       if (v.accuracy) text += cat(", accuracy ", digits(100 * *v.accuracy, "%.2f"), " %");
       BUDA_TRY(log(cat("{\"step\": ", training().steps_done(), ", \"epoch\": ", epoch + 1, ", \"validation_loss\": ", to_text(v.loss),
                        v.accuracy ? cat(", \"accuracy\": ", to_text(*v.accuracy)) : "", "}\n")));
