@@ -152,6 +152,14 @@ bool is_pipe(const std::string& path) {
   return !error && std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
 }
 
+Result<io::Bytes> read_model(const std::string& path, io::FileSystem& fs) {
+  auto bytes = fs.read(path);
+  if (!bytes && path != io::kStdStream && fs.is_directory(path))
+    bytes.failure().diagnostics().front().hint =
+        "of directories, a SavedModel of TensorFlow is a model, with saved_model.pb or saved_model.pbtxt in it";
+  return bytes;
+}
+
 }  // namespace
 
 Result<void> run(const Options& options, cli::ToolHost& host) {
@@ -165,7 +173,7 @@ Result<void> run(const Options& options, cli::ToolHost& host) {
   if (options.output.empty() && output != io::kStdStream && output == options.model)
     return usage_error("IP004", cat("the graph would overwrite the model '", options.model, "'; give another name with -o"));
   plugin::ModelSource source{compiler::model_file(options.model, host.fs()), {}};
-  BUDA_ASSIGN(source.bytes, host.fs().read(source.path));
+  BUDA_ASSIGN(source.bytes, read_model(source.path, host.fs()));
   auto graph = compiler::import_model(source, options.frontend,
                                       {.name = options.name,
                                        .dims = std::move(dims),

@@ -6,6 +6,7 @@
 
 #include <buda/plugin/abi.h>
 #include <buda/base/text.hpp>
+#include <buda/io/process.hpp>
 #include <buda/plugin/loader.hpp>
 
 #include <algorithm>
@@ -16,15 +17,45 @@ namespace {
 
 using plugin::Kind;
 
+std::string installed_plugins(const cli::ToolHost& host) {
+  return (std::filesystem::path(host.bin_dir).parent_path() / cat("lib/buda/plugins/abi", BUDA_ABI_GENERATION)).string();
+}
+
+// Plugin files of a directory; with a name only that of this name: "spread" or "policy_spread" of policy_spread.so.
+std::vector<std::string> plugins_in(const std::string& directory, std::string_view name, Host& host) {
+  std::vector<std::string> out;
+  const auto files = host.fs().list(directory);
+  if (!files) return out;
+  for (const std::string& file : *files)
+    if (file.ends_with(cat(name, ".so")) && (name.empty() || file.size() == name.size() + 3 || file.ends_with(cat('_', name, ".so"))))
+      out.push_back((std::filesystem::path(directory) / file).string());
+  return out;
+}
+
+// PL002 in words for a tool whose arguments are plugins: what stands where no plugin is may be the name of one, or the folder of some.
+Failure with_files(Failure failure, const std::string& given, cli::ToolHost& host) {
+  for (Diagnostic& d : failure.diagnostics()) {
+    if (d.code != "PL002") continue;
+    const bool is_folder = host.fs().is_directory(given);
+    const auto files = is_folder ? plugins_in(given, "", host) : plugins_in(installed_plugins(host), given, host);
+    if (!files.empty()) {
+      d.hint = cat(is_folder ? "name files of it: " : "did you mean: ", io::shell_line({"plugin-check", files.front()}));
+    } else if (is_folder) {
+      d.hint = "it holds no file that ends with .so; the build of a plugin makes one";
+    }
+  }
+  return failure;
+}
+
 // The plugins that are named, and then those installed, without files that are among the former.
 Result<void> load(const Options& o, cli::ToolHost& host) {
   Failure failure;
   for (const std::string& file : o.plugins)
-    if (auto loaded = plugin::load_plugin(file, host.plugins, host); !loaded) failure.add(std::move(loaded).failure());
+    if (auto loaded = plugin::load_plugin(file, host.plugins, host); !loaded)
+      failure.add(with_files(std::move(loaded).failure(), file, host));
   if (!failure.empty()) return failure;
   plugin::SearchPath path;
-  path.installed_directory =
-      (std::filesystem::path(host.bin_dir).parent_path() / cat("lib/buda/plugins/abi", BUDA_ABI_GENERATION)).string();
+  path.installed_directory = installed_plugins(host);
   return plugin::load_plugins(path, {Kind::frontend, Kind::decomposition, Kind::policy, Kind::target}, host.plugins, host);
 }
 

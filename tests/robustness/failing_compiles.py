@@ -38,6 +38,7 @@ ELSEWHERE = {
     "BL001 BL002 BL003 BL005 BL006 BL007 BL008 BL009 BL018 BL019 BL024 BL025": ("graphs of device level that the optimizer would have refused or mended",
                                                                                "tests/unit/balance"),
     "CL007": ("products on standard output", "tests/cli/contract"),
+    "CL011": ("two inputs that are standard input", "tests/cli/contract/bad-files.test"),
     "CL008": ("stages of another installation", "tests/unit/cli"),
     "CO001": ("programs that embed the compiler and cancel it", "tests/unit/compiler"),
     "GC": ("graph cut and graph diff", "tests/cli/graph"),

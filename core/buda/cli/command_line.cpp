@@ -206,6 +206,12 @@ void lay_over(const Layer& layer, ParsedOptions& out, std::map<std::string, std:
   for (const auto& [key, text] : layer.family_values) family_values[key] = text;
 }
 
+// Standard input by a name that the system has for it is the same as "-": the model has the same name, and it is read once.
+std::string file_argument(const std::string& text) {
+  const bool is_stream = text == "/dev/stdin" || text == "/dev/fd/0" || text == "/proc/self/fd/0";
+  return is_stream ? std::string(io::kStdStream) : text;
+}
+
 // What may have been meant by an argument that no tool takes there; "": nothing that is known.
 std::string meant_by(const std::string& text, const std::vector<std::string>& arguments, const OptionSet& set) {
   const auto at = std::find(arguments.begin(), arguments.end(), text);
@@ -222,7 +228,8 @@ std::string meant_by(const std::string& text, const std::vector<std::string>& ar
   };
   if (ends_with_one_of({".npz", ".npy", ".safetensors"}) && option_for_it("inputs")) return cat("did you mean '--inputs ", text, "'?");
   if (ends_with_one_of({".yaml", ".yml"}) && option_for_it("netlist")) return cat("did you mean '--netlist ", text, "'?");
-  return "";
+  const bool has_input = std::find(arguments.begin(), arguments.end(), "-i") != arguments.end();
+  return !has_input && has_input_option(set) ? cat("did you mean '-i ", text, "'?") : "";
 }
 
 void check_positionals(const std::vector<std::string>& given, const std::vector<std::string>& arguments, const OptionSet& set,
@@ -284,12 +291,13 @@ Result<ParsedOptions> parse_command_line(const std::vector<std::string>& argumen
         continue;
       }
       if (option.position_key != -1 || option.string_key.empty()) {
-        for (const auto& text : option.value) out.positionals.push_back(text);
+        for (const auto& text : option.value) out.positionals.push_back(file_argument(text));
         continue;
       }
       const BoundOption* bound = set.find(option.string_key);
       if (bound == nullptr) continue;
       std::string text = option.value.empty() ? (bound->spec.type == OptionType::flag ? "true" : "text") : option.value.back();
+      if (bound->spec.type == OptionType::path) text = file_argument(text);
       const auto given = out.given_as.find(bound->spec.name);
       std::string where = cat("option ", given == out.given_as.end() ? cat("--", bound->spec.name) : given->second);
       if (auto checked = schema::check_option_value(bound->spec, text, where); !checked) {
@@ -336,6 +344,13 @@ Result<ParsedOptions> parse_command_line(const std::vector<std::string>& argumen
     for (const auto& [key, text] : family_values)
       if (key.starts_with(family.prefix)) (*family.target)[key.substr(family.prefix.size())] = text;
   return out;
+}
+
+bool has_input_option(const OptionSet& set) {
+  return set.positional_list().empty() && std::any_of(set.options().begin(), set.options().end(), [](const BoundOption& option) {
+           const auto& spellings = option.spec.spellings;
+           return option.spec.type == OptionType::path && std::find(spellings.begin(), spellings.end(), "-i") != spellings.end();
+         });
 }
 
 Result<void> store_options(const ParsedOptions& parsed, const OptionSet& set) {

@@ -30,6 +30,9 @@ Result<ParsedOptions> parse_command_line(const std::vector<std::string>& argumen
 // Puts the values where the declarations point.
 Result<void> store_options(const ParsedOptions& parsed, const OptionSet& set);
 
+// Whether a command's input is that of an option, -i, and not an argument.
+bool has_input_option(const OptionSet& set);
+
 // The options in effect as a YAML map that --config reads back.
 std::string config_text(const ParsedOptions& parsed, const OptionSet& set);
 

@@ -7,8 +7,10 @@
 #include <buda/io/process.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 namespace buda::cli {
@@ -223,8 +225,56 @@ std::string advice(const InputFile& input, FileKind found) {
   if (found == FileKind::image && wanted == FileKind::netlist)
     return cat("this takes its netlist out, into the folder ", cli::model_name(input.path),
                ".image: ", io::shell_line({"tti-pack", "extract", input.path}));
+  if (found == FileKind::device_graph && wanted == FileKind::tensor_graph)
+    return cat("the optimizer has made it from a graph at tensor level, which this tool reads: ", cli::model_name(input.path),
+               ".graph.json, or what the importer writes");
   if (found > wanted) return cat("it is the input of a later stage: ", next_command(input.path, found));
   return cat("first run: ", join(commands(input.path, found, wanted), " && "));
+}
+
+bool is_graph(FileKind kind) { return kind == FileKind::tensor_graph || kind == FileKind::device_graph; }
+
+// "an image, a netlist or a graph": of two levels the first says enough, but that a graph has the other level must be said.
+std::string wanted_names(const std::vector<FileKind>& kinds, FileKind found) {
+  std::vector<std::string> wanted;
+  bool graph_named = false;
+  for (FileKind kind : kinds) {
+    if (!(is_graph(kind) && graph_named))
+      wanted.push_back(kind == FileKind::tensor_graph && found == FileKind::device_graph ? "a graph at tensor level"
+                                                                                         : std::string(kind_name(kind)));
+    graph_named = graph_named || is_graph(kind);
+  }
+  return alternatives(std::move(wanted));
+}
+
+// Files of the folder that the tool reads.
+std::vector<std::string> readable_in(const InputFile& input, io::FileSystem& fs) {
+  constexpr std::size_t kMaxFiles = 64;
+  const auto names = fs.list(input.path);
+  std::vector<std::string> out;
+  for (std::size_t i = 0; names && i < std::min(names->size(), kMaxFiles); ++i) {
+    std::string path = cat(input.path, input.path.ends_with('/') ? "" : "/", (*names)[i]);
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(path, error)) continue;  // a pipe would have to be waited for
+    const auto bytes = fs.read(path);
+    const FileKind found = bytes ? file_kind(bytes->view().substr(0, kKindBytes)) : FileKind::unknown;
+    if (std::find(input.kinds.begin(), input.kinds.end(), found) != input.kinds.end()) out.push_back(std::move(path));
+  }
+  return out;
+}
+
+// Pipes of all epochs are in one.
+bool may_be_directory(const InputFile& input) {
+  return std::find(input.kinds.begin(), input.kinds.end(), FileKind::pipes) != input.kinds.end();
+}
+
+Diagnostic directory_for_input(std::string_view tool, const InputFile& input, io::FileSystem& fs) {
+  Diagnostic d = input_error("CL009", {input.path}, cat("is a directory; ", tool, " reads ", wanted_names(input.kinds, FileKind::unknown)));
+  constexpr std::size_t kMaxNamed = 4;
+  auto there = readable_in(input, fs);
+  if (there.size() > kMaxNamed) there.resize(kMaxNamed);
+  if (!there.empty()) d.hint = cat("did you mean ", alternatives(std::move(there)), '?');
+  return d;
 }
 
 }  // namespace
@@ -241,15 +291,8 @@ FileKind file_kind(std::string_view head) {
 }
 
 Diagnostic wrong_kind(std::string_view tool, const InputFile& input, FileKind found) {
-  auto is_graph = [](FileKind kind) { return kind == FileKind::tensor_graph || kind == FileKind::device_graph; };
-  std::vector<std::string> wanted;
-  bool graph_named = false;  // of two levels the first says enough
-  for (FileKind kind : input.kinds) {
-    if (!(is_graph(kind) && graph_named)) wanted.emplace_back(kind_name(kind));
-    graph_named = graph_named || is_graph(kind);
-  }
   Diagnostic d = input_error("CL009", {input.path == io::kStdStream ? "<stdin>" : input.path, 0, 0},
-                             cat("is ", kind_name(found), "; ", tool, " reads ", alternatives(wanted)));
+                             cat("is ", kind_name(found), "; ", tool, " reads ", wanted_names(input.kinds, found)));
   d.hint = advice(input, found);
   return d;
 }
@@ -257,7 +300,11 @@ Diagnostic wrong_kind(std::string_view tool, const InputFile& input, FileKind fo
 Result<void> check_inputs(std::string_view tool, const std::vector<InputFile>& inputs, io::FileSystem& fs) {
   Failure failure;
   for (const InputFile& input : inputs) {
-    const bool there = input.path == io::kStdStream || (!input.path.empty() && fs.exists(input.path) && !fs.is_directory(input.path));
+    if (!input.path.empty() && input.path != io::kStdStream && fs.is_directory(input.path)) {
+      if (!may_be_directory(input)) failure.add(directory_for_input(tool, input, fs));
+      continue;
+    }
+    const bool there = input.path == io::kStdStream || (!input.path.empty() && fs.exists(input.path));
     if (!there) continue;
     const auto bytes = fs.read(input.path);
     const FileKind found = bytes ? file_kind(bytes->view().substr(0, kKindBytes)) : FileKind::unknown;

@@ -165,6 +165,23 @@ Result<void> check_not_read(const std::string& product, const std::vector<std::s
   return success();
 }
 
+// All that run reads.
+std::vector<std::string> read_by(const ToolSpec& spec) {
+  std::vector<std::string> read = spec.also_read ? spec.also_read() : std::vector<std::string>{};
+  if (spec.inputs)
+    for (const InputFile& input : spec.inputs()) read.push_back(input.path);
+  return read;
+}
+
+// Standard input has one content.
+Result<void> check_one_stream(const std::vector<std::string>& read) {
+  const auto is_stream = [](const std::string& text) { return text == io::kStdStream || text == "/dev/stdin" || text.ends_with("=-"); };
+  if (std::count_if(read.begin(), read.end(), is_stream) < 2) return success();
+  Diagnostic d = usage_error("CL011", "two inputs of this command are standard input, which has one content");
+  d.hint = "write one of them into a file, and name it";
+  return d;
+}
+
 // Asked before the work, too: minutes of it would be lost on a product that has no place.
 Result<void> check_products(const ToolSpec& spec, const CommonOptions& common, io::FileSystem& fs) {
   Failure failure;
@@ -172,9 +189,7 @@ Result<void> check_products(const ToolSpec& spec, const CommonOptions& common, i
   std::vector<std::string> products = spec.products ? spec.products() : std::vector<std::string>{};
   products.push_back(common.timeline);
   if (common.depfile) products.push_back(common.depfile_name);
-  std::vector<std::string> read = spec.also_read ? spec.also_read() : std::vector<std::string>{};
-  if (spec.inputs)
-    for (const InputFile& input : spec.inputs()) read.push_back(input.path);
+  const std::vector<std::string> read = read_by(spec);
   for (const std::string& path : products) {
     if (path.empty()) continue;
     if (auto free = check_not_read(path, read); !free) {
@@ -306,6 +321,7 @@ Result<void> run_session(Session& s, const std::vector<std::string>& arguments) 
   BUDA_TRY(check_depfile(common, s.spec));
   if (!common.made_from.empty()) s.terminal.set_wording(wording_about(common.made_from, s.spec));
   if (s.spec.inputs) BUDA_TRY(check_inputs(s.spec.name, s.spec.inputs(), s.fs));
+  BUDA_TRY(check_one_stream(read_by(s.spec)));
   BUDA_TRY(check_products(s.spec, common, s.fs));
   BUDA_TRY(s.spec.run(host));
   if (timeline) BUDA_TRY(s.fs.write(common.timeline, timeline->text()));
@@ -342,7 +358,9 @@ Result<const ToolSpec*> choose_command(const ToolSpec& spec, std::vector<std::st
   } else if (auto near = nearest_word(first, names)) {
     d.hint = cat("did you mean '", *near, "'?");
   } else if (first.find_first_of("./") != std::string::npos) {
-    d.hint = cat("did you mean '", spec.name, ' ', names.front(), ' ', first, "'?");  // a file
+    OptionSet set;
+    if (spec.commands.front().declare) spec.commands.front().declare(set);
+    d.hint = cat("did you mean '", spec.name, ' ', names.front(), has_input_option(set) ? " -i " : " ", first, "'?");  // a file
   }
   return d;
 }

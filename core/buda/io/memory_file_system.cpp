@@ -3,6 +3,7 @@
 #include <buda/io/memory_file_system.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/io/missing_file.hpp>
 
 #include <filesystem>
 
@@ -37,7 +38,7 @@ const Bytes* MemoryFileSystem::find(const std::string& path) const {
 Result<Bytes> MemoryFileSystem::read(const std::string& path) {
   note_read(path);
   if (const Bytes* bytes = find(path)) return *bytes;
-  return input_error("IO001", {path}, is_directory(path) ? "is a directory" : "cannot be read: no such file");
+  return is_directory(path) ? directory_for_file(path) : missing_file(*this, path, "no such file");
 }
 
 Result<std::unique_ptr<OutputFile>> MemoryFileSystem::create(const std::string& path, WriteMode) {

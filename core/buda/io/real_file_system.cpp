@@ -12,6 +12,7 @@
 #include <buda/io/direct_file.hpp>
 #include <buda/io/left_over.hpp>
 #include <buda/io/mapped_memory.hpp>
+#include <buda/io/missing_file.hpp>
 #include <buda/io/real_file_system.hpp>
 #include <buda/io/replaced_input.hpp>
 #include <buda/io/temporary_names.hpp>
@@ -139,10 +140,11 @@ class RealFileSystem final : public FileSystem {
     // What a pipe gives, it gives once: its reader may ask again, after a look at the kind of the file for example.
     if (auto piped = pipes_.find(path); piped != pipes_.end()) return piped->second;
     Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (fd.get() < 0 && errno == ENOENT) return missing_file(*this, path, error_text(ENOENT));
     if (fd.get() < 0) return cannot("IO001", path, "read", errno);
     struct stat info {};
     if (::fstat(fd.get(), &info) != 0) return cannot("IO001", path, "read", errno);
-    if (S_ISDIR(info.st_mode)) return cannot("IO001", path, "read", EISDIR);
+    if (S_ISDIR(info.st_mode)) return directory_for_file(path);
     if (is_endless(fd.get(), info)) return input_error("IO001", {path}, "cannot be read: it is a device, and may have no end");
     auto size = static_cast<std::size_t>(info.st_size);
     if (S_ISREG(info.st_mode) && size >= kMapFrom) {

@@ -4,6 +4,8 @@
 
 #include <buda/base/text.hpp>
 #include <buda/io/json.hpp>
+#include <buda/io/missing_file.hpp>
+#include <buda/io/process.hpp>
 #include <buda/plugin/plugin.hpp>
 #include <buda/plugin/plugin_file.hpp>
 #include <buda/plugin/running.hpp>
@@ -182,8 +184,16 @@ std::string interface_text(std::uint32_t generation, std::uint32_t headers) {
 }
 
 Result<void> load_plugin(const std::string& file, Registries& registries, Host& host) {
-  if (!host.fs().exists(file)) return refused(file, "PL002", "there is no such plugin file");
-  if (host.fs().is_directory(file)) return refused(file, "PL002", "this is a directory; --plugin names a file, --plugin-path a directory");
+  if (!host.fs().exists(file)) {
+    Diagnostic d = refused(file, "PL002", "there is no such plugin file");
+    d.hint = io::missing_file(host.fs(), file, "").hint;
+    return d;
+  }
+  if (host.fs().is_directory(file)) {
+    Diagnostic d = refused(file, "PL002", "this is a directory; a plugin is a file");
+    d.hint = cat("the plugins of a directory are taken by: ", io::shell_line({"--plugin-path", file}));
+    return d;
+  }
   for (const auto& p : registries.plugins)
     if (p.identity.file == file || host.fs().canonical(p.identity.file) == host.fs().canonical(file)) return success();
   if (const auto damage = damage_of(file)) return refused(file, "PL003", cat("it cannot be loaded as a shared library: ", *damage));

@@ -102,8 +102,11 @@ Writer writer_for(const std::string& path) {
 
 Result<void> check_tensor_path(const std::string& path) {
   if (writer_for(path) != nullptr) return success();
-  Diagnostic d = input_error("TN022", {path}, "tensors can be written to .npy, .npz, .safetensors and .pb files only");
-  d.hint = "give the file one of these endings";
+  const bool is_stream = path == io::kStdStream || path == "/dev/stdout";
+  Diagnostic d = usage_error("TN022", is_stream ? "tensors cannot be written to standard output: the ending of a file says in which format"
+                                                : "tensors can be written to .npy, .npz, .safetensors and .pb files only");
+  if (!is_stream) d.loc = {path};
+  d.hint = is_stream ? "name a file, as with -o outputs.npz" : "give the file one of these endings";
   return d;
 }
 

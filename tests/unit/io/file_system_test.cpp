@@ -253,5 +253,19 @@ TEST(MemoryFiles, BehavesLikeTheRealOne) {
   EXPECT_FALSE(fs.exists("d/c"));
 }
 
+TEST_F(RealFiles, MissingFilesHaveNearNames) {
+  ASSERT_TRUE(fs_->write(path("digits.onnx"), ""));
+  ASSERT_TRUE(fs_->make_directories(path("digits.onn")));
+  const auto hint = [&](const std::string& name) { return fs_->read(path(name)).failure().diagnostics().front().hint; };
+  EXPECT_EQ(hint("digts.onnx"), "did you mean '" + path("digits.onnx") + "'?");
+  EXPECT_EQ(hint("digits.onn.old"), "did you mean '" + path("digits.onnx") + "'?");
+  EXPECT_EQ(hint("another"), "");
+  EXPECT_EQ(hint("nowhere/digits.onnx"), "there is no folder '" + path("nowhere") + "'");
+  EXPECT_EQ(fs_->read(path("digits.onn")).failure().diagnostics().front().message, "is a directory; a file is expected");
+  MemoryFileSystem memory;
+  memory.put("d/digits.onnx", "");
+  EXPECT_EQ(memory.read("d/digit.onnx").failure().diagnostics().front().hint, "did you mean 'd/digits.onnx'?");
+}
+
 }  // namespace
 }  // namespace buda::io
