@@ -47,6 +47,8 @@ class Beginnings final : public netlist::ProgramEvents {
       for (const auto& op : graph.ops)
         for (const auto& in : op.inputs)
           if (auto q = queue_between(in.name)) read_by_ops_.insert(*q);
+    for (std::size_t q : read_by_ops_)
+      if (is_state(q)) pointers_[q].write = 1;
   }
 
   Result<void> execute(const Execution& execution) override {
@@ -72,6 +74,24 @@ class Beginnings final : public netlist::ProgramEvents {
     const auto q = index_.queue(name);
     if (!q || netlist_.queues[*q].kind == netlist::QueueKind::ram || netlist_.queues[*q].from_outside()) return std::nullopt;
     return q;
+  }
+
+  // Whether what is written follows from what is read, so that the host gives the first entry: the state of a training step.
+  bool is_state(std::size_t queue) const {
+    std::set<std::string> met{netlist_.queues[queue].input};
+    std::vector<std::string> pending(met.begin(), met.end());
+    while (!pending.empty()) {
+      const netlist::Op* op = index_.find_op(pending.back());
+      pending.pop_back();
+      if (op == nullptr) continue;
+      for (const auto& in : op->inputs) {
+        const auto q = queue_between(in.name);
+        if (q == queue) return true;
+        const std::string& source = q ? netlist_.queues[*q].input : in.name;
+        if (met.insert(source).second) pending.push_back(source);
+      }
+    }
+    return false;
   }
 
   // Of these, what a graph writes and some op reads, and what it reads; each once.

@@ -109,6 +109,19 @@ TEST(Liveness, AQueueThatIsTooShortForALaterEpoch) {
   EXPECT_EQ(epoch.deadlock->hint, "queue 'q': entries: 4");
 }
 
+// The state of a training step: the host gives the first entry, and each input the one for the next.
+TEST(Liveness, AQueueThatFollowsFromItself) {
+  const std::string shape = "t: 1, mblock: [2, 2], ublock: [1, 1]", block = shape + ", ublock_order: r, buf_size_mb: 2";
+  auto queue = [&](const char* name, const char* input, unsigned base, int entries) {
+    return queue_text(name, input, "grid_size: [1, 1], " + shape, 1, base, cat("type: queue, entries: ", entries));
+  };
+  const std::string text = pipes::netlist_text(queue("q", "a", 0x28000000, 2) + queue("y", "b", 0x30000000, 8),
+                                               op_text("a", "nop", "q", 1, "grid_loc: [0, 0], grid_size: [1, 1]", block) +
+                                                   op_text("b", "nop", "a", 1, "grid_loc: [1, 0], grid_size: [1, 1]", block),
+                                               4, cat("q: {", kPointers, ", rd_ptr_autoinc: 1, global_rdptr_autoinc: 1}"));
+  EXPECT_FALSE(only_epoch(text).deadlock);
+}
+
 // The compiler's stream programs are those of the netlist; a program that calls this may have others.
 TEST(Liveness, StreamProgramsOfAnotherNetlist) {
   const pipes::Built built(sim::two_ops(4));
