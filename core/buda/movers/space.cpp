@@ -44,12 +44,6 @@ std::optional<std::uint64_t> FreeSpace::place(std::uint64_t bytes) {
   return at;
 }
 
-std::uint64_t FreeSpace::largest() const {
-  std::uint64_t out = 0;
-  for (const auto& [first, last] : parts_) out = std::max(out, last - first);
-  return out;
-}
-
 std::uint64_t FreeSpace::bytes() const {
   std::uint64_t out = 0;
   for (const auto& [first, last] : parts_) out += last - first;

@@ -15,8 +15,7 @@ class FreeSpace {
   void take(std::uint64_t address, std::uint64_t bytes);
   // Takes the first bytes of the smallest free part that has so many; nothing where none has.
   std::optional<std::uint64_t> place(std::uint64_t bytes);
-  std::uint64_t largest() const;  // part
-  std::uint64_t bytes() const;    // of all parts
+  std::uint64_t bytes() const;  // of all parts
 
  private:
   std::map<std::uint64_t, std::uint64_t> parts_;  // ends by beginnings, multiples of 32

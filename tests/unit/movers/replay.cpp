@@ -190,7 +190,7 @@ class Replay {
 
   void set_word(device::NocCoord node, std::uint64_t address, std::int64_t value, std::size_t by, std::size_t record) {
     const auto to = by_node_.find(node);
-    if (to == by_node_.end()) return fail(by, "it tells a core that takes no part");
+    if (to == by_node_.end()) return fail(by, "it writes to a core without tables");
     if (address >= tables_.cores[to->second].table) return fail(by, "it writes a word where there is none");
     const auto [writer, first] = cores_[to->second].writers.try_emplace(address, by, record);
     if (!first && writer->second != std::pair(by, record)) return fail(to->second, "two write the same word");

@@ -182,7 +182,7 @@ const std::vector<std::pair<const char*, Mutation>>& mutations() {
       {"receiver's ring at the next slot", connection([](Out&, Connection& c) { return (c.address += 2080) != 0; })},
       {"receivers one less", connection([](Out&, Connection& c) { return c.receivers > 1 && --c.receivers > 0; })},
       {"rectangle of one core", connection([](Out&, Connection& c) { return c.receivers > 1 && (c.last = c.first, true); })},
-      {"sent to a core that takes no part", connection([](Out&, Connection& c) { return (c.first = c.last = {0, 0}, true); })},
+      {"sent to a core without tables", connection([](Out&, Connection& c) { return (c.first = c.last = {0, 0}, true); })},
       {"sent from the next slot", connection([](Out& o, Connection&) { return (o.sends.front().first[2] += 1) > 0; })},
       {"sent to the next slot", connection([](Out& o, Connection&) { return (o.sends.front().first[3] += 1) > 0; })},
       {"a tuple is not sent", out([](CoreTables&, Out& o) { o.sends = single(o.sends); return (o.sends.pop_back(), true); })},
