@@ -11,12 +11,14 @@
 namespace {
 
 #if MI_MALLOC_VERSION >= 210
-constexpr mi_option_t kKept = mi_option_purge_delay;
+constexpr mi_option_t kReturnDelay = mi_option_purge_delay;
 #else
-constexpr mi_option_t kKept = mi_option_decommit_delay;
+constexpr mi_option_t kReturnDelay = mi_option_decommit_delay;
 #endif
+constexpr long kReturnDelayMs = 1000;
 
 // Before main, and so before nearly all memory.
-const bool kAsked = (mi_option_set_enabled_default(mi_option_large_os_pages, true), mi_option_set_default(kKept, 1000), true);
+const bool kAsked =
+    (mi_option_set_enabled_default(mi_option_large_os_pages, true), mi_option_set_default(kReturnDelay, kReturnDelayMs), true);
 
 }  // namespace

@@ -32,7 +32,7 @@ std::vector<std::string> plugins_in(const std::string& directory, std::string_vi
   return out;
 }
 
-// PL002 in words for a tool whose arguments are plugins: what stands where no plugin is may be the name of one, or the folder of some.
+// A hint for PL002 (there is no such plugin file): the argument may be the name of a plugin, or a folder that holds plugins.
 Failure with_files(Failure failure, const std::string& given, cli::ToolHost& host) {
   for (Diagnostic& d : failure.diagnostics()) {
     if (d.code != "PL002") continue;

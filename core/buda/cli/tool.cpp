@@ -183,13 +183,12 @@ Result<void> check_one_stream(const std::vector<std::string>& read) {
 }
 
 // Asked before the work, too: minutes of it would be lost on a product that has no place.
-Result<void> check_products(const ToolSpec& spec, const CommonOptions& common, io::FileSystem& fs) {
+Result<void> check_products(const ToolSpec& spec, const CommonOptions& common, const std::vector<std::string>& read, io::FileSystem& fs) {
   Failure failure;
   std::set<std::string> missing, named;
   std::vector<std::string> products = spec.products ? spec.products() : std::vector<std::string>{};
   products.push_back(common.timeline);
   if (common.depfile) products.push_back(common.depfile_name);
-  const std::vector<std::string> read = read_by(spec);
   for (const std::string& path : products) {
     if (path.empty()) continue;
     if (auto free = check_not_read(path, read); !free) {
@@ -321,8 +320,9 @@ Result<void> run_session(Session& s, const std::vector<std::string>& arguments) 
   BUDA_TRY(check_depfile(common, s.spec));
   if (!common.made_from.empty()) s.terminal.set_wording(wording_about(common.made_from, s.spec));
   if (s.spec.inputs) BUDA_TRY(check_inputs(s.spec.name, s.spec.inputs(), s.fs));
-  BUDA_TRY(check_one_stream(read_by(s.spec)));
-  BUDA_TRY(check_products(s.spec, common, s.fs));
+  const std::vector<std::string> read = read_by(s.spec);
+  BUDA_TRY(check_one_stream(read));
+  BUDA_TRY(check_products(s.spec, common, read, s.fs));
   BUDA_TRY(s.spec.run(host));
   if (timeline) BUDA_TRY(s.fs.write(common.timeline, timeline->text()));
   if (common.depfile) BUDA_TRY(write_depfile(common, s.spec, s.fs));
