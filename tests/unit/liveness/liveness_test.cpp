@@ -115,11 +115,20 @@ TEST(Liveness, AQueueThatFollowsFromItself) {
   auto queue = [&](const char* name, const char* input, unsigned base, int entries) {
     return queue_text(name, input, "grid_size: [1, 1], " + shape, 1, base, cat("type: queue, entries: ", entries));
   };
-  const std::string text = pipes::netlist_text(queue("q", "a", 0x28000000, 2) + queue("y", "b", 0x30000000, 8),
-                                               op_text("a", "nop", "q", 1, "grid_loc: [0, 0], grid_size: [1, 1]", block) +
-                                                   op_text("b", "nop", "a", 1, "grid_loc: [1, 0], grid_size: [1, 1]", block),
-                                               4, cat("q: {", kPointers, ", rd_ptr_autoinc: 1, global_rdptr_autoinc: 1}"));
-  EXPECT_FALSE(only_epoch(text).deadlock);
+  // Through more and more ops, the last of which writes the queue.
+  for (int length = 1; length <= 5; ++length)
+    for (const int entries : {2, 3, 7}) {
+      std::string ops, last = "q";
+      for (int i = 0; i < length; ++i) {
+        const std::string name = cat("a", i);
+        ops += op_text(name.c_str(), "nop", last.c_str(), 1, cat("grid_loc: [", i, ", 0], grid_size: [1, 1]").c_str(), block);
+        last = name;
+      }
+      ops += op_text("b", "nop", last.c_str(), 1, "grid_loc: [0, 1], grid_size: [1, 1]", block);
+      const std::string text = pipes::netlist_text(queue("q", last.c_str(), 0x28000000, entries) + queue("y", "b", 0x30000000, 8), ops, 4,
+                                                   cat("q: {", kPointers, ", rd_ptr_autoinc: 1, global_rdptr_autoinc: 1}"));
+      EXPECT_FALSE(only_epoch(text).deadlock) << length << " ops, " << entries << " entries";
+    }
 }
 
 // The compiler's stream programs are those of the netlist; a program that calls this may have others.
