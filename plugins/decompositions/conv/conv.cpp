@@ -120,8 +120,10 @@ class Convolution final : public passes::Decomposition {
     if (!b.status()) return {};
     Edge x = picked(b, rows, part.window);
     const Shape weights = b.graph().type(part.in[1].source)->shape;
-    bool is_depthwise = groups > 1 && weights[0] == groups * weights[1] && graph::kTileSide % weights[1] == 0;
-    if (is_depthwise) return depthwise(b, x, part.in);
+    if (is_depthwise(weights, groups)) {
+      Edge y = depthwise(b, x, depthwise_weights(b, part.in[1]));
+      return part.in.size() > kBias && b.status() ? Edge(b.named("biased").add(y, part.in[kBias])) : y;
+    }
     return dense(b, x, dense_weights(b, part.in[1], groups), part.in, sums);
   }
 
@@ -149,16 +151,6 @@ class Convolution final : public passes::Decomposition {
     }
     if (in.size() > kBias) operands.push_back(in[kBias]);
     return b.named("product").op("matmul", std::move(operands));
-  }
-
-  static Edge depthwise(Builder& b, Edge x, const std::vector<Edge>& in) {
-    if (!b.status()) return {};
-    std::int64_t channels = b.graph().type(x.source)->shape[3];
-    x = passes::taps_to_columns(b, passes::padded_to(b, x, 3, whole_tiles(channels)));
-    Edge weights = depthwise_weights(b, in[1]);
-    Edge y = b.named("product").op("depthwise", {x, weights});
-    y = passes::narrowed_to(b, y, 3, channels);
-    return in.size() > 2 ? Edge(b.named("biased").add(y, in[2])) : y;
   }
 
   bool prestride_;

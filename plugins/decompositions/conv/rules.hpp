@@ -27,6 +27,15 @@ Edge dense_transposed_weights(Builder& b, const Edge& weights, std::int64_t grou
 // Weights of a convolution with as many inputs as outputs in each of its groups, integers of which make a tile: [taps * 32, channels]
 // as the op `depthwise` takes them, channels in whole tiles.
 Edge depthwise_weights(Builder& b, const Edge& weights);
+// The same of a transposed convolution with so many groups.
+Edge depthwise_transposed_weights(Builder& b, const Edge& weights, std::int64_t groups);
+
+// ---- depthwise.cpp
+
+// Are weights [channels, channels per group, sizes…] those of groups that `depthwise` takes? Of a convolution and of a transposed one.
+bool is_depthwise(const Shape& weights, std::int64_t groups);
+// x [n, taps, windows, channels] by weights as depthwise_weights makes them: [n, 1, windows, channels].
+Edge depthwise(Builder& b, Edge x, const Edge& weights);
 
 // ---- prestride.cpp
 

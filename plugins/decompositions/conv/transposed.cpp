@@ -11,6 +11,9 @@
 // Nothing is multiplied that does not reach the result, where a convolution of x with zeros in between would mostly multiply zeros: with
 // a stride as large as the kernel each element picks one row. The taps change from columns to rows by edges (hslice, vstack), for which
 // rows and the columns of a tap fill whole tiles.
+//
+// Of small groups such a product would mostly multiply zeros, too, taps times as many as it has channels. There, each element picks for
+// each tap the window whose tap stands on it, and the op `depthwise` multiplies and adds up, as for a convolution.
 #include "rules.hpp"
 
 #include <buda/graph/editor.hpp>
@@ -42,7 +45,7 @@ class TransposedConvolution final : public passes::Decomposition {
  public:
   std::vector<std::string> consumes() const override { return {"conv1d_transpose", "conv2d_transpose", "conv3d_transpose"}; }
   std::vector<std::string> produces() const override {
-    return {"reshape", "transpose", "pad", "slice", "sparse_matmul", "matmul", "multiply", "add", "gather"};
+    return {"reshape", "transpose", "pad", "slice", "sparse_matmul", "matmul", "depthwise", "multiply", "add", "gather"};
   }
   bool matches(const Graph& graph, const Node& node) const override {
     return is_float(node.outputs[0].dtype) && node.outputs[0].shape.volume() != 0 &&
@@ -54,12 +57,34 @@ class TransposedConvolution final : public passes::Decomposition {
     std::vector<Edge> in = n.inputs();
     Shape result = n.outputs[0].shape, x = editor.graph().type(in[0].source)->shape, w = editor.graph().type(in[1].source)->shape;
     BUDA_ASSIGN(Window window, ops::transposed_window(attrs_of(n), x, {w.begin() + 2, w.end()}));
-    std::int64_t taps = window.taps(), outputs = result[1];
-    std::int64_t rows_per_tap = taps == 1 ? window.out() : whole_tiles(window.out()), columns = taps == 1 ? outputs : whole_tiles(outputs);
+    std::int64_t groups = attrs_of(n).integer("groups");
 
     Builder b(editor);
+    Edge y = is_depthwise(w, groups) ? by_elements(b, in, window, groups) : by_windows(b, in, window, groups, result[1]);
+    BUDA_TRY(b.status());
+    if (in.size() > 2) y = b.named("biased").add(y, in[2]);
+    graph::ValueRef done = passes::from_rows(b, y, result);
+    BUDA_TRY(b.status());
+    editor.replace(id, done);
+    return success();
+  }
+
+ private:
+  static Edge by_elements(Builder& b, const std::vector<Edge>& in, const Window& window, std::int64_t groups) {
+    Edge x = passes::to_rows(b, in[0]);
+    if (!window.is_identity()) {
+      Edge picks = b.named("picks").constant(ops::window_selection(window));
+      x = b.named("picked").op("sparse_matmul", {picks, x});
+    }
+    return depthwise(b, x, depthwise_transposed_weights(b, in[1], groups));
+  }
+
+  static Edge by_windows(Builder& b, const std::vector<Edge>& in, const Window& window, std::int64_t groups, std::int64_t outputs) {
+    const Shape x = b.graph().type(in[0].source)->shape;
+    std::int64_t taps = window.taps(), rows_per_tap = taps == 1 ? window.out() : whole_tiles(window.out());
+    std::int64_t columns = taps == 1 ? outputs : whole_tiles(outputs);
     Edge rows = passes::padded_to(b, passes::to_rows(b, in[0]), 2, rows_per_tap);
-    Edge matrix = weights_matrix(b, in[1], attrs_of(n).integer("groups"), x[1], taps, columns);
+    Edge matrix = weights_matrix(b, in[1], groups, x[1], taps, columns);
     Edge parts = b.named("product").matmul(rows, matrix);
     if (taps > 1) {
       parts = b.named("product.taps").reshape(parts, {x[0], rows_per_tap, taps, columns});
@@ -68,13 +93,7 @@ class TransposedConvolution final : public passes::Decomposition {
     }
     Edge picks = b.named("picks").constant(ops::scatter_selection(window, rows_per_tap));
     Edge y = b.named("sums").op("sparse_matmul", {picks, parts});
-    BUDA_TRY(b.status());
-    y = passes::narrowed_to(b, y, 3, outputs);
-    if (in.size() > 2) y = b.named("biased").add(y, in[2]);
-    graph::ValueRef done = passes::from_rows(b, y, result);
-    BUDA_TRY(b.status());
-    editor.replace(id, done);
-    return success();
+    return b.status() ? passes::narrowed_to(b, y, 3, outputs) : Edge{};
   }
 };
 

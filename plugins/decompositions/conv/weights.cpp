@@ -63,6 +63,15 @@ Edge dense_transposed_weights(Builder& b, const Edge& weights, std::int64_t grou
   return b.named("weights.groups").multiply(w, own);
 }
 
+Edge depthwise_transposed_weights(Builder& b, const Edge& weights, std::int64_t groups) {
+  Shape shape = shape_of(b, weights);
+  std::int64_t group = shape[1];
+  if (group == 1) return depthwise_weights(b, weights);
+  Edge w = b.named("weights.grouped").reshape(weights, {groups, group, group, taps_of(shape)});
+  w = b.named("weights.turned").transpose(w, {0, 2, 1, 3});
+  return depthwise_weights(b, b.named("weights.as_conv").reshape(w, {shape[0], group, taps_of(shape)}));
+}
+
 Edge depthwise_weights(Builder& b, const Edge& weights) {
   Shape shape = shape_of(b, weights);
   DType dtype = b.graph().type(weights.source)->dtype;

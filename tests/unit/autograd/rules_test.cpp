@@ -201,6 +201,9 @@ std::vector<Case> cases() {
                  {{"groups", std::int64_t{2}}, {"stride", Ints{2, 2}}, {"dilation", Ints{1, 2}}, {"padding", Ints{0, 1, 1, 1}}}});
   out.push_back({"conv3d_transpose", {{1, 2, 2, 3, 2}, {2, 2, 2, 2, 2}}, {{"stride", Ints{1, 2, 1}}}});
   out.push_back({"conv2d", {{2, 3, 5, 5}, {6, 1, 3, 3}, {6}}, {{"groups", std::int64_t{3}}, {"padding", Ints{1, 1, 1, 1}}}});
+  out.push_back({"conv2d", {{1, 33, 1, 2}, {33, 1, 1, 2}}, {{"groups", std::int64_t{33}}, {"padding", Ints{0, 0, 1, 0}}}});
+  out.push_back({"conv2d", {{2, 36, 1, 2}, {36, 4, 1, 2}}, {{"groups", std::int64_t{9}}, {"padding", Ints{0, 0, 1, 1}}}});
+  out.push_back({"conv2d", {{1, 33, 1, 2}, {66, 1, 1, 2}}, {{"groups", std::int64_t{33}}}});
   out.push_back({"depthwise", {{3, 12}, {6, 4}}, {{"width", std::int64_t{2}}}});
   out.push_back({"depthwise", {{2, 1, 3, 9}, {9, 3}}, {{"width", std::int64_t{3}}}});
   out.push_back({"max_pool1d", {{2, 3, 7}}, {{"kernel", Ints{3}}, {"stride", Ints{2}}, {"padding", Ints{1, 1}}}});
@@ -224,6 +227,44 @@ class Rules : public ::testing::TestWithParam<Case> {};
 TEST_P(Rules, AgreesWithDifferences) { expect_gradients(GetParam(), {}); }
 
 INSTANTIATE_TEST_SUITE_P(Each, Rules, ::testing::ValuesIn(cases()));
+
+// Convolutions of drawn sizes, of one group and of several: kernels, strides, padding and dilation each of its own, and as many channels as
+// a tile has, fewer or more.
+Case drawn_convolution(std::uint64_t seed) {
+  Rng rng(seed);
+  const auto from = [&](std::int64_t least, std::int64_t most) {
+    return least + static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(most - least + 1)));
+  };
+  const bool transposed = rng.below(3) == 0;
+  std::vector<std::int64_t> x{from(1, 2), 0}, kernel, stride, dilation, padding;
+  for (int axis = 0; axis < 2; ++axis) {
+    kernel.push_back(from(1, 3));
+    stride.push_back(from(1, 2));
+    dilation.push_back(from(1, 2));
+    const std::int64_t covered = (kernel.back() - 1) * dilation.back();
+    padding.push_back(from(0, covered));
+    padding.push_back(from(0, covered));
+    x.push_back(from(1, 2) + covered);
+  }
+  const std::int64_t groups = from(1, 4) == 1 ? 1 : from(2, 5), ins[] = {1, 1, 2, 3, 4}, outs[] = {1, 1, 2, 3, 8};
+  const std::int64_t in = groups == 1 ? from(1, 5) : ins[rng.below(5)], out = groups == 1 ? from(1, 5) : outs[rng.below(5)];
+  x[1] = groups * in;
+  std::vector<std::int64_t> weights = transposed ? std::vector{groups * in, out} : std::vector{groups * out, in};
+  weights.insert(weights.end(), kernel.begin(), kernel.end());
+  Case c{transposed ? "conv2d_transpose" : "conv2d",
+         {Shape(x), Shape(weights), Shape{groups * out}},
+         {{"groups", groups}, {"stride", stride}, {"dilation", dilation}}};
+  if (!transposed) c.attrs["padding"] = padding;
+  return c;
+}
+
+TEST(DrawnConvolutions, AgreeWithDifferences) {
+  for (std::uint64_t seed = 0; seed < 16; ++seed) {
+    const Case c = drawn_convolution(seed);
+    SCOPED_TRACE(c);
+    expect_gradients(c, {});
+  }
+}
 
 // Each op has a formula that is tested above, a decomposition, or a reason why there is no gradient.
 TEST(RuleTable, AllOpsOfTensorLevel) {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients of convolutions.
-//
-// Weights: the rows of g, transposed, times the patches of x (im2col, window_rows.hpp), with those of all samples below one another, so
-// that one product sums over all. Patches are repeated, not saved.
 #include <buda/autograd/rules/rules.hpp>
+#include <buda/autograd/rules/weights_gradient.hpp>
 #include <buda/autograd/rules/window_rows.hpp>
 
 #include <string>
@@ -13,29 +11,6 @@ namespace buda::autograd {
 namespace {
 
 using ops::Window;
-
-// Of the elements that windows cover, and what each window has: weights [channels of the windows, channels of elements, taps]. The smaller
-// of the two factors is the one that is transposed.
-void weights_gradient(Backward& b, const Window& window, const Term& elements, const Term& windows) {
-  const std::int64_t groups = b.attrs().integer("groups"), n = elements.shape()[0];
-  const std::int64_t samples = joined_samples(n, window.taps() * window.out());
-  const Term patches = im2col(b, to_joined_rows(elements, samples), window, samples);  // [1, taps, rows, i]
-  const Term rows = to_joined_rows(windows, samples);                                  // [1, 1, rows, o]
-  const auto whole = [](const Term& taps) { return taps.shape()[0] == 1 ? taps : taps.sum({0}); };
-  if (groups == 1) {
-    const Term taps = whole(rows.transposed_matrices().matmul(patches));  // [1, taps, o, i]
-    b.give(1, taps.transpose({0, 2, 3, 1}).reshape(b.in(1).shape()));
-    return;
-  }
-  // [1, taps or 1, groups, rows, channels of a group]
-  const auto grouped = [&](const Term& v) {
-    const Shape s = v.shape();
-    return v.reshape(Shape{s[0], s[1], s[2], groups, s[3] / groups}).transpose({0, 1, 3, 2, 4});
-  };
-  const Term left = grouped(rows).transposed_matrices();
-  const Term taps = whole(left.matmul(grouped(patches)));  // [1, taps, groups, o, i]
-  b.give(1, taps.transpose({0, 2, 3, 4, 1}).reshape(b.in(1).shape()));
-}
 
 void bias_gradient(Backward& b) { b.give(2, to_joined_rows(b.g(), b.g().shape()[0]).sum({0, 1, 2}, false)); }
 

@@ -103,6 +103,17 @@ Tensor scatter_selection(const Window& window, std::int64_t rows_per_tap) {
   return selection_matrix(std::move(entries), static_cast<std::int64_t>(terms), 1, window.in());
 }
 
+Tensor window_selection(const Window& window) {
+  const Tensor selection = tap_selection(window);
+  const auto elements = selection.as<std::int32_t>();
+  std::vector<std::int32_t> entries(static_cast<std::size_t>(window.taps() * window.in()), 0);
+  for (std::int64_t tap = 0; tap < window.taps(); ++tap)
+    for (std::int64_t o = 0; o < window.out(); ++o)
+      if (std::int32_t element = elements[static_cast<std::size_t>(tap * window.out() + o)]; element != 0)
+        entries[static_cast<std::size_t>(tap * window.in() + element - 1)] = static_cast<std::int32_t>(o + 1);
+  return selection_matrix(std::move(entries), 1, window.taps(), window.in());
+}
+
 Tensor row_selection(const std::vector<std::int64_t>& rows) {
   std::vector<std::int32_t> entries;
   for (std::int64_t row : rows) entries.push_back(static_cast<std::int32_t>(row + 1));

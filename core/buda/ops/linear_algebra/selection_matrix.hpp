@@ -26,6 +26,9 @@ std::optional<Tensor> clamped_tap_selection(const Window& window);
 // of window o is row t * rows_per_tap + o.
 Tensor scatter_selection(const Window& window, std::int64_t rows_per_tap);
 
+// The same for products tap by tap: for each tap and each element the window whose tap stands there, [1, taps, elements].
+Tensor window_selection(const Window& window);
+
 // One row for each index: [1, 1, indices]. -1 names nothing.
 Tensor row_selection(const std::vector<std::int64_t>& rows);
 
