@@ -9,6 +9,9 @@ namespace tt {
 // Version of what kernels of others rely on: this file, and the templates that they derive from or call.
 enum : uint32_t { kAbi = 1 };
 
+// Version of what a compiled kernel is loaded with: Arguments, tables, and which family does what. Kernels of another version are not run.
+enum : uint32_t { kArgumentsVersion = 2 };
+
 // Tiles of one operand in L1: `tiles` slots of `tile_bytes` (a multiple of 16), each a header of 16 bytes and the tile. A stream's counters
 // say how many tiles have arrived in it and how many were taken.
 struct Ring {

@@ -39,11 +39,12 @@ Result<void> ChipDevice::prepare() {
   // Ops are laid out for whole tensors, never matrix by matrix.
   BUDA_ASSIGN(plans_, arith::plan_graphs(netlist_, std::numeric_limits<std::int64_t>::max()));
   Failure failure;
-  for (const auto& [graph, plan] : plans_.graphs)
-    for (const arith::OpPlan& op : plan.ops) {
-      if (op.op->attributes.identity) continue;
-      if (auto loaded = load_op(op, {}); !loaded) failure.add(std::move(loaded).failure());
-    }
+  for (std::size_t epoch = 0; epoch < epochs_.size(); ++epoch)
+    for (std::size_t graph : epochs_[epoch].graphs)
+      for (const arith::OpPlan& op : plans_.graphs.at(graph).ops) {
+        if (op.op->attributes.identity) continue;
+        if (auto loaded = load_op(op, epoch, {}); !loaded) failure.add(std::move(loaded).failure());
+      }
   if (!failure.empty()) return failure;
   return success();
 }

@@ -38,7 +38,7 @@ class ChipDevice final : public runtime::Device {
  private:
   Result<runtime::State> go_on(const runtime::Until& until, runtime::Progress& progress);
   Result<bool> execute(const runtime::ExecuteGraphs& execute, runtime::Progress& progress);
-  Result<void> load_op(const arith::OpPlan& op, const movers::Execution& execution);
+  Result<void> load_op(const arith::OpPlan& op, std::size_t epoch, const movers::Execution& execution);
   movers::Execution execution_of(const std::vector<netlist::Execution>& executions, const timed::QueueTable& before) const;
   Result<void> begin_sums(const std::vector<netlist::Execution>& executions, movers::Execution& execution);
   Result<void> check_passed(const timed::EpochQueues& moved, std::int64_t inputs, std::size_t epoch) const;

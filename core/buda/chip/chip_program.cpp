@@ -33,7 +33,7 @@ bool is_passed_within(const netlist::Netlist& netlist, const runtime::EpochStrea
 }  // namespace
 
 // Index tiles of a sparse matmul are read from their queue; of other inputs, shape and format say all.
-Result<void> ChipDevice::load_op(const arith::OpPlan& plan, const movers::Execution& execution) {
+Result<void> ChipDevice::load_op(const arith::OpPlan& plan, std::size_t epoch, const movers::Execution& execution) {
   const netlist::Op& op = *plan.op;
   std::vector<arith::ValuePtr> inputs;
   for (std::size_t i = 0; i < plan.inputs.size(); ++i) {
@@ -49,7 +49,7 @@ Result<void> ChipDevice::load_op(const arith::OpPlan& plan, const movers::Execut
     }
     inputs.push_back(std::make_shared<const arith::Value>(std::move(value)));
   }
-  BUDA_ASSIGN(OpPrograms programs, op_programs(netlist_, plan, inputs, kernels_, device_.l1));
+  BUDA_ASSIGN(OpPrograms programs, op_programs(netlist_, plan, *epochs_[epoch].blob, inputs, kernels_, device_.l1));
   ops_.insert_or_assign(op.name, std::move(programs));
   return success();
 }
@@ -99,7 +99,7 @@ Result<bool> ChipDevice::execute(const runtime::ExecuteGraphs& graphs, runtime::
   std::map<std::string, const netlist::Op*> names;
   for (std::size_t graph : epochs_[epoch].graphs)
     for (const arith::OpPlan& op : plans_.graphs.at(graph).ops) {
-      if (op.op->attributes.identity) BUDA_TRY(load_op(op, execution));
+      if (op.op->attributes.identity) BUDA_TRY(load_op(op, epoch, execution));
       names[op.op->name] = op.op;
       ops[op.op->name] = &ops_.at(op.op->name);
     }

@@ -28,10 +28,26 @@ std::string bytes_of(const T* values, std::size_t count) {
   return std::string(reinterpret_cast<const char*>(values), count * sizeof(T));
 }
 
+// Slots that the stream program's buffers have, on any core of the op.
+kernels::L1Part part_of(const Op& op, const overlay::Blob& blob, const device::L1Map& l1) {
+  kernels::L1Part out{static_cast<std::uint32_t>(l1.operands_begin), static_cast<std::uint32_t>(l1.operands_end()),
+                      std::vector<std::int64_t>(op.inputs.size()), 0};
+  for (const overlay::Core& core : blob.cores)
+    for (const overlay::Stream& s : core.streams) {
+      if (core.op != op.name || s.fork_of >= 0) continue;
+      const std::int64_t slots = static_cast<std::int64_t>(s.bytes) / std::max(s.message_bytes, 1);
+      if (s.kind == overlay::StreamKind::output) out.output_slots = std::max(out.output_slots, slots);
+      if (s.kind != overlay::StreamKind::input || s.operand < 0 || static_cast<std::size_t>(s.operand) >= op.inputs.size()) continue;
+      std::int64_t& input = out.input_slots[static_cast<std::size_t>(s.operand)];
+      input = std::max(input, slots);
+    }
+  return out;
+}
+
 }  // namespace
 
-Result<OpPrograms> op_programs(const netlist::Netlist& netlist, const arith::OpPlan& plan, const std::vector<arith::ValuePtr>& inputs,
-                               const kernels::KernelSet& kernels, const device::L1Map& l1) {
+Result<OpPrograms> op_programs(const netlist::Netlist& netlist, const arith::OpPlan& plan, const overlay::Blob& blob,
+                               const std::vector<arith::ValuePtr>& inputs, const kernels::KernelSet& kernels, const device::L1Map& l1) {
   const Op& op = *plan.op;
   const auto found = kernels.kernel_of_op.find(op.name);
   if (found == kernels.kernel_of_op.end()) return refused(netlist, op, "it has no kernel");
@@ -42,7 +58,7 @@ Result<OpPrograms> op_programs(const netlist::Netlist& netlist, const arith::OpP
   // That a gradient has sums is all that counts.
   const arith::ValuePtr sums = op.gradient_op ? std::make_shared<const arith::Value>() : nullptr;
   const arith::OpCall call{*plan.work, inputs, arith::Mode::bits, 1, sums, plan.fused};
-  auto layout = kernels::layout_of(call, static_cast<std::uint32_t>(l1.operands_begin), static_cast<std::uint32_t>(l1.operands_end()));
+  auto layout = kernels::layout_of(call, part_of(op, blob, l1));
   if (const auto* why = std::get_if<std::string>(&layout)) return refused(netlist, op, *why);
   OpPrograms out{std::move(std::get<kernels::OpLayout>(layout)), {}, {}};
   const kernels::CompiledKernel& kernel = kernels.kernels[found->second];

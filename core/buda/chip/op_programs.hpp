@@ -28,10 +28,10 @@ struct OpPrograms {
   std::array<std::uint32_t, 3> entries;  // where the threads begin
 };
 
-// CP001 for an op that the chip cannot run by movers yet. `inputs`: as edges deliver them; of index tiles of a sparse matmul with their
-// numbers, of all others shape and format are enough.
-Result<OpPrograms> op_programs(const netlist::Netlist& netlist, const arith::OpPlan& op, const std::vector<arith::ValuePtr>& inputs,
-                               const kernels::KernelSet& kernels, const device::L1Map& l1);
+// CP001 for an op that the chip cannot run by movers yet. `blob`: of its epoch. `inputs`: as edges deliver them; of index tiles of a sparse
+// matmul with their numbers, of all others shape and format are enough.
+Result<OpPrograms> op_programs(const netlist::Netlist& netlist, const arith::OpPlan& op, const overlay::Blob& blob,
+                               const std::vector<arith::ValuePtr>& inputs, const kernels::KernelSet& kernels, const device::L1Map& l1);
 
 // Arguments and tables for one core, whose rings are where its stream program has them. What the kernel has beside them goes into what is
 // free behind the tables; CP002 where that is too little.

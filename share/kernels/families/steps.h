@@ -1,4 +1,4 @@
-// Ops that take several steps, or tiles in an order of their own: fused ops, reductions, maximum, splice, depthwise products.
+// Ops that take several steps, or tiles in an order of their own: fused ops, reductions, maximum, splice.
 //
 // All tiles of a round are in L1 at the same time: the inputs' in their rings, the results of steps in buffers. A reduction of too many tiles
 // for that takes them as they come (`as_they_come`), one after the other. A step makes tiles one

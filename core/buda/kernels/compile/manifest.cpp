@@ -8,6 +8,8 @@
 #include <buda/kernels/compile/manifest.hpp>
 #include <buda/kernels/text/source.hpp>
 
+#include <kernels/arguments.h>
+
 #include <algorithm>
 
 namespace buda::kernels {
@@ -34,6 +36,8 @@ const schema::Record<Manifest>& describe(const Manifest*) {
   static const auto record = schema::Record<Manifest>("the kernels of a netlist", {"buda.kernels", 1})
                                  .required("arch", &Manifest::arch, "architecture of the netlist")
                                  .required("compiler", &Manifest::compiler, "with which they were compiled, and its version")
+                                 .optional("arguments", &Manifest::arguments,
+                                           "version of what kernels are told when they start; absent: 1, of those that do one input only")
                                  .required("kernels", &Manifest::kernels, "each once, by id")
                                  .required("ops", &Manifest::ops, "id of the kernel of each op");
   return record;
@@ -41,7 +45,7 @@ const schema::Record<Manifest>& describe(const Manifest*) {
 
 Result<void> write_kernels(const KernelSet& set, const std::string& folder, Host& host) {
   BUDA_ASSIGN(auto out, io::FolderProduct::begin(host.fs(), folder, {.entry = kManifest, .adds = false, .mode = host.write_mode}));
-  Manifest manifest{set.arch, set.compiler, {}, {}};
+  Manifest manifest{set.arch, set.compiler, tt::kArgumentsVersion, {}, {}};
   for (const CompiledKernel& k : set.kernels) {
     KernelRecord record{k.id.substr(0, kIdDigits), k.kernel.family, {}};
     for (const Constant& c : k.kernel.constants) record.constants[c.name] = c.value;
@@ -67,6 +71,13 @@ Result<KernelSet> read_set(const std::string& folder, Read read) {
   BUDA_ASSIGN(const auto bytes, read(kManifest));
   BUDA_ASSIGN(const auto node, io::parse_json(bytes.view(), file));
   BUDA_ASSIGN(const auto manifest, schema::read<Manifest>(node));
+  if (const std::int64_t version = manifest.arguments.value_or(1); version != tt::kArgumentsVersion) {
+    Diagnostic d = input_error("KC014", {file},
+                               cat("its kernels take arguments of version ", version, ", and this program gives those of version ",
+                                   int{tt::kArgumentsVersion}, version < tt::kArgumentsVersion ? ": they are older than it" : ""));
+    d.hint = "compile the model, or its kernels, again";
+    return d;
+  }
   KernelSet set{manifest.arch, manifest.compiler, {}, {}};
   std::map<std::string, std::size_t> by_id;
   for (const KernelRecord& record : manifest.kernels) {

@@ -4,7 +4,9 @@
 
 #include <buda/schema/record.hpp>
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,7 @@ struct KernelRecord {
 };
 struct Manifest {
   std::string arch, compiler;
+  std::optional<std::int64_t> arguments;  // none: 1
   std::vector<KernelRecord> kernels;
   std::map<std::string, std::string> ops;
 };

@@ -332,7 +332,7 @@ std::variant<Prepared, std::string> prepare(const KernelSet& kernels, const devi
     looked_up.push_back(std::make_shared<const Value>(std::move(std::get<Value>(rows))));
     prepared.inputs = looked_up;
   }
-  auto layout = layout_of(prepared, static_cast<std::uint32_t>(l1.operands_begin), static_cast<std::uint32_t>(l1.operands_end()));
+  auto layout = layout_of(prepared, {static_cast<std::uint32_t>(l1.operands_begin), static_cast<std::uint32_t>(l1.operands_end()), {}, 0});
   if (auto* why = std::get_if<std::string>(&layout)) return std::move(*why);
   OpLayout& placed = std::get<OpLayout>(layout);
   for (std::size_t i = 0; i < placed.inputs.size(); ++i) placed.inputs[i].turned = turns(kernels.kernels[found->second].kernel, call.op, i);

@@ -97,6 +97,22 @@ void set_matmul(const Op& op, tt::Arguments& to) {
   to.inner = u32(a.u_kt);
 }
 
+// Whether the operands of a depthwise product come as its kernel wants them: the left one column by column, the right one row by row.
+std::optional<std::string> wrong_columns(const Op& op, const OpLayout& layout) {
+  if (op.grid.cols != 1) return "depthwise ops run on one column of cores";
+  const auto &left = layout.inputs[0], &right = layout.inputs[1];
+  const auto& block = op.block;
+  const std::int64_t inner = op.inner_tiles();
+  const bool shapes = left.blocks.blocks_r == block.mblock_m && left.blocks.blocks_c == block.mblock_n * inner &&
+                      left.blocks.block_rt == block.ublock_rt && left.blocks.block_ct == block.ublock_ct &&
+                      right.blocks.blocks_r == inner && right.blocks.blocks_c == block.mblock_n && right.blocks.block_rt == 1 &&
+                      right.blocks.block_ct == block.ublock_ct;
+  const bool orders =
+      (left.order == UblockOrder::c || left.blocks.blocks_r == 1) && (right.order == UblockOrder::r || right.blocks.blocks_c == 1);
+  if (shapes && orders) return std::nullopt;
+  return "its operands do not come column by column and row by row";
+}
+
 // topk takes its rows one after the other.
 std::optional<std::string> set_topk(const Op& op, OpLayout& to) {
   const std::int64_t inner = op.inner_tiles(), rows = std::int64_t{op.block.mblock_m} * op.block.ublock_rt;
@@ -218,30 +234,118 @@ bool place_steps(L1Space& space, const StepTable& steps, OpLayout& to) {
   return fits;
 }
 
-// Tiles of an input that have to be in L1 at the same time, twice, so that others arrive meanwhile.
-std::int64_t least_tiles(const Op& op, std::size_t input, const OperandLayout& operand, const StepTable* steps) {
-  if (steps != nullptr) return std::max<std::int64_t>(steps->round_tiles[input], 1);
-  if (op.attributes.identity) return operand.tiles;
-  if (!ops::multiplies_matrices(op.type) || input > 1) return 1;
-  return (input == 0 ? operand.blocks.blocks_r : operand.blocks.blocks_c) * operand.blocks.block_tiles();
+bool is_depthwise(const Op& op) { return netlist::op_class(op.type) == netlist::OpClass::depthwise; }
+
+// How much of what comes is in L1 at the same time.
+struct Way {
+  std::int64_t parts = 1;        // of each ring; two, so that others arrive meanwhile
+  bool in_window = false;        // of a sparse product's activations those that it keeps, and not all
+  std::int64_t inner_tiles = 0;  // of a depthwise product's inner dimension, in a block
+};
+
+// The best first: of a depthwise product as few blocks as fit.
+std::vector<Way> ways_of(const Op& op) {
+  std::vector<Way> out;
+  const std::int64_t inner = is_depthwise(op) ? op.inner_tiles() : 1, least = sums_by_blocks(op) ? 1 : inner;
+  for (const bool in_window : {false, true}) {
+    if (in_window && !op.attributes.identity) continue;
+    for (std::int64_t tiles = inner; tiles >= least; --tiles)
+      for (std::int64_t parts : {2, 1})
+        if (inner % tiles == 0) out.push_back({parts, in_window, tiles});
+  }
+  return out;
 }
 
-// `window_tiles`: those of a sparse product's activations; 0: it is not one.
-void set_tiles_at_once(const Op& op, const StepTable* steps, std::int64_t window_tiles, OpLayout& out) {
-  for (std::size_t i = 0; i < out.inputs.size(); ++i)
-    out.inputs[i].at_once = i == 1 && window_tiles > 0 ? window_tiles : least_tiles(op, i, out.inputs[i], steps);
-}
+// Places of rings, sums and tables.
+class Placing {
+ public:
+  // `window_tiles`: those of a sparse product's activations.
+  Placing(const arith::OpCall& call, const L1Part& l1, const StepTable* steps, const SparseNeeds& sparse)
+      : call_(call), op_(call.op), l1_(l1), steps_(steps), sparse_(sparse) {}
+
+  // Whether there is room for all of it.
+  bool place(const Way& way, OpLayout& out) {
+    tt::Arguments& a = out.arguments;
+    if (is_depthwise(op_)) {
+      a.inner = u32(way.inner_tiles);
+      a.blocks = u32(op_.inner_tiles() / way.inner_tiles);
+    }
+    const bool rows = takes_rows(op_), matmul = ops::multiplies_matrices(op_.type), sparse = matmul && op_.attributes.identity;
+    L1Space space(l1_.begin, l1_.end);
+    bool fits = true;
+    for (std::size_t i = 0; i < out.inputs.size(); ++i) {
+      OperandLayout& input = out.inputs[i];
+      const std::uint32_t stream = kFirstInputStream + static_cast<std::uint32_t>(i);
+      const std::int64_t given = i < l1_.input_slots.size() ? l1_.input_slots[i] : 0;
+      if (rows) {
+        fits &= space.place_messages(input.ring, 32 + 32 * a.row_bytes, std::max(way.parts, given), kFirstInputStream);
+        continue;
+      }
+      const bool window = sparse && i == 1;
+      input.at_once = window ? sparse_.window_tiles : least_tiles(i, input, way);
+      const std::int64_t tiles = window && way.in_window ? input.at_once : way.parts * least_tiles(i, input, way);
+      fits &= space.place(input.ring, call_.inputs[i]->format, std::max(tiles, given), stream);
+    }
+    const std::int64_t message =
+        op_.untilize_output ? 32 + out.output.blocks.block_rt * 32 * std::int64_t{a.row_bytes} : tile_bytes(op_.out_format);
+    fits &= message < 1 << 21 && space.place_messages(out.output.ring, u32(message), std::max(way.parts, l1_.output_slots), kOutputStream);
+    a.between = {};
+    if (matmul && keeps_sums(op_)) fits &= space.place(a.between, sums_format(op_), sparse ? 2 : op_.block.mblock_tiles(), kBetweenStream);
+    if (is_depthwise(op_) && a.blocks > 1) fits &= space.place(a.between, DataFormat::float32, op_.block.mblock_tiles(), kBetweenStream);
+    if (ops::sorts(op_.type)) fits &= space.place(a.between, DataFormat::float16_b, 1, kBetweenStream);
+    if (sparse) {
+      const auto table = space.place_words(sparse_.table_words);
+      fits &= table.has_value();
+      a.table = table.value_or(0);
+      out.table_words = static_cast<std::uint32_t>(sparse_.table_words);
+      a.buffers[0].stream = kFirstBufferStream;
+    }
+    if (steps_ != nullptr) fits &= place_steps(space, *steps_, out);
+    wanted_ = space.wanted();
+    for (std::size_t i = 0; i < out.inputs.size(); ++i) a.inputs[i] = out.inputs[i].ring;
+    a.output = out.output.ring;
+    return fits;
+  }
+
+  // Bytes of what was placed last.
+  std::int64_t wanted() const { return wanted_; }
+
+ private:
+  // Tiles of an input that have to be in L1 at the same time.
+  std::int64_t least_tiles(std::size_t input, const OperandLayout& operand, const Way& way) const {
+    if (steps_ != nullptr) return std::max<std::int64_t>(steps_->round_tiles[input], 1);
+    if (op_.attributes.identity) return operand.tiles;
+    if (is_depthwise(op_) && input < 2) return operand.tiles / op_.block.t / op_.inner_tiles() * way.inner_tiles;
+    if (!ops::multiplies_matrices(op_.type) || input > 1) return 1;
+    return (input == 0 ? operand.blocks.blocks_r : operand.blocks.blocks_c) * operand.blocks.block_tiles();
+  }
+
+  const arith::OpCall& call_;
+  const Op& op_;
+  const L1Part& l1_;
+  const StepTable* steps_;
+  const SparseNeeds& sparse_;
+  std::int64_t wanted_ = 0;
+};
 
 }  // namespace
 
 bool takes_rows(const Op& op) { return ops::reads_datums(op.type); }
+
+bool sums_by_blocks(const Op& op) {
+  constexpr std::int64_t kMaxTogether = std::int64_t{1} << 19;  // bytes of both operands
+  if (!is_depthwise(op)) return false;
+  const std::int64_t inner = op.inner_tiles(), width = std::int64_t{op.block.mblock_n} * op.block.ublock_ct;
+  return inner > 1 &&
+         inner * (op.block.mblock_tiles() * tile_bytes(op.inputs[0].format) + width * tile_bytes(op.inputs[1].format)) > kMaxTogether;
+}
 
 netlist::TileIndex OperandLayout::tile(GridCoord core, std::int64_t number) const {
   const std::int64_t row = grid.rows == 1 ? 0 : core.row, col = grid.cols == 1 ? 0 : core.col;
   return arith::tile_at(grid, block_shape(blocks), order, {row * grid.cols + col, number}).tile;
 }
 
-std::variant<OpLayout, std::string> layout_of(const arith::OpCall& call, std::uint32_t l1_begin, std::uint32_t l1_end) {
+std::variant<OpLayout, std::string> layout_of(const arith::OpCall& call, const L1Part& l1) {
   const Op& op = call.op;
   OpLayout out;
   out.output = operand_layout(tiling::elementwise_order(op));
@@ -257,10 +361,9 @@ std::variant<OpLayout, std::string> layout_of(const arith::OpCall& call, std::ui
   out.arguments.tiles = static_cast<std::uint32_t>(out.output.tiles);
   out.arguments.adds = call.previous ? 1 : 0;
   set_blocks(op, out.arguments);
-  const std::int64_t row_bytes = out.output.blocks.part_ct() * 32 * bits_per_datum(op.out_format) / 8;
   if (op.untilize_output) {
     out.row_messages = out.output.blocks.t * out.output.blocks.blocks_r;
-    out.arguments.row_bytes = u32(row_bytes);
+    out.arguments.row_bytes = u32(out.output.blocks.part_ct() * 32 * bits_per_datum(op.out_format) / 8);
   }
   const bool sparse = matmul && op.attributes.identity;
   SparseNeeds needs;
@@ -272,6 +375,9 @@ std::variant<OpLayout, std::string> layout_of(const arith::OpCall& call, std::ui
   } else if (matmul) {
     if (auto wrong = wrong_order(op, out)) return *wrong;
     set_matmul(op, out.arguments);
+  } else if (is_depthwise(op)) {
+    if (auto wrong = wrong_columns(op, out)) return *wrong;
+    out.arguments.tiles = u32(op.block.mblock_tiles());
   }
   const bool topk = ops::sorts(op.type);
   if (topk)
@@ -282,42 +388,10 @@ std::variant<OpLayout, std::string> layout_of(const arith::OpCall& call, std::ui
     if (auto* wrong = std::get_if<std::string>(&table)) return std::move(*wrong);
     steps = std::move(std::get<StepTable>(table));
   }
-  if (!rows) set_tiles_at_once(op, steps ? &*steps : nullptr, needs.window_tiles, out);
-  // With two parts of each ring, or, where they do not fit, one; of activations of a sparse matmul then those that it keeps.
-  std::int64_t wanted = 0;
-  for (const bool in_window : {false, true})
-    for (std::int64_t parts : {2, 1}) {
-      if (in_window && !sparse) continue;
-      const auto tiles_of = [&](std::size_t i) {
-        if (in_window && i == 1) return needs.window_tiles;
-        return parts * least_tiles(op, i, out.inputs[i], steps ? &*steps : nullptr);
-      };
-      L1Space space(l1_begin, l1_end);
-      bool fits = true;
-      for (std::size_t i = 0; i < out.inputs.size(); ++i)
-        fits &=
-            rows ? space.place_messages(out.inputs[i].ring, 32 + 32 * out.arguments.row_bytes, parts, kFirstInputStream)
-                 : space.place(out.inputs[i].ring, call.inputs[i]->format, tiles_of(i), kFirstInputStream + static_cast<std::uint32_t>(i));
-      const std::int64_t message = op.untilize_output ? 32 + out.output.blocks.block_rt * 32 * row_bytes : tile_bytes(op.out_format);
-      fits &= message < 1 << 21 && space.place_messages(out.output.ring, u32(message), parts, kOutputStream);
-      if (matmul && keeps_sums(op))
-        fits &= space.place(out.arguments.between, sums_format(op), sparse ? 2 : op.block.mblock_tiles(), kBetweenStream);
-      if (topk) fits &= space.place(out.arguments.between, DataFormat::float16_b, 1, kBetweenStream);
-      if (sparse) {
-        const auto table = space.place_words(needs.table_words);
-        fits &= table.has_value();
-        out.arguments.table = table.value_or(0);
-        out.table_words = static_cast<std::uint32_t>(needs.table_words);
-        out.arguments.buffers[0].stream = kFirstBufferStream;
-      }
-      if (steps) fits &= place_steps(space, *steps, out);
-      wanted = space.wanted();
-      if (!fits) continue;
-      for (std::size_t i = 0; i < out.inputs.size(); ++i) out.arguments.inputs[i] = out.inputs[i].ring;
-      out.arguments.output = out.output.ring;
-      return out;
-    }
-  return cat("its buffers need ", wanted, " bytes of L1, of which ", l1_end - l1_begin, " are for operands");
+  Placing placing(call, l1, steps ? &*steps : nullptr, needs);
+  for (const Way& way : ways_of(op))
+    if (placing.place(way, out)) return out;
+  return cat("its buffers need ", placing.wanted(), " bytes of L1, of which ", l1.end - l1.begin, " are for operands");
 }
 
 }  // namespace buda::kernels

@@ -42,8 +42,20 @@ struct OpLayout {
 // Whether it makes tiles of rows of numbers, which are its first input; those of an embedding are the rows that were looked up.
 bool takes_rows(const netlist::Op& op);
 
+// Whether the operands of a depthwise product are so large that its kernel is one that can take its inner dimension in several blocks, with
+// sums that wait between them.
+bool sums_by_blocks(const netlist::Op& op);
+
+// Where the rings of a core are, and how many slots they have at least because whoever brings and takes tiles wants so; none: as few as
+// the kernel needs.
+struct L1Part {
+  std::uint32_t begin = 0, end = 0;
+  std::vector<std::int64_t> input_slots;
+  std::int64_t output_slots = 0;
+};
+
 // A sentence without a full stop where the op cannot run on a core: its tiles do not come in an order that its kernel takes, or do not fit
 // in L1.
-std::variant<OpLayout, std::string> layout_of(const arith::OpCall& call, std::uint32_t l1_begin, std::uint32_t l1_end);
+std::variant<OpLayout, std::string> layout_of(const arith::OpCall& call, const L1Part& l1);
 
 }  // namespace buda::kernels

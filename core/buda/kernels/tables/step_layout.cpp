@@ -66,9 +66,6 @@ class Builder {
       case OpClass::splice:
         wrong = add_splice();
         break;
-      case OpClass::depthwise:
-        wrong = add_depthwise();
-        break;
       default:
         set_rounds(output_.tiles);
         add_step({{entry(0, 0), entry(1, 0)}});
@@ -145,25 +142,6 @@ class Builder {
     std::vector<Entries> tiles;
     for (const auto& [input, from] : arith::splice_sources(op_))
       for (std::int64_t k = 0; k < unit; ++k) tiles.push_back({entry(input, from * unit + k)});
-    add_step(tiles);
-    return std::nullopt;
-  }
-
-  std::optional<std::string> add_depthwise() {
-    if (op_.grid.cols != 1) return "depthwise ops run on one column of cores";
-    set_rounds(op_.block.t);
-    const Positions left(inputs_[0], table_.rounds), right(inputs_[1], table_.rounds);
-    const std::int64_t cols = op_.shape().ct, inner = op_.inner_tiles();
-    std::vector<Entries> tiles;
-    for (const TileIndex& out : outputs()) {
-      tiles.emplace_back();
-      for (std::int64_t i = 0; i < inner; ++i) {
-        const auto a = left.of(0, out.r, out.c + cols * i), b = right.of(0, i, out.c);
-        if (!a || !b) return "its operands do not have the tiles that it multiplies";
-        tiles.back().push_back(entry(0, *a));
-        tiles.back().push_back(entry(1, *b));
-      }
-    }
     add_step(tiles);
     return std::nullopt;
   }
@@ -301,7 +279,6 @@ bool takes_steps(const Op& op) {
     case OpClass::fused:
     case OpClass::reduce:
     case OpClass::splice:
-    case OpClass::depthwise:
     case OpClass::quant:
       return true;
     default:

@@ -209,6 +209,27 @@ Choice matmul_kernel(const Op& op) {
   return k;
 }
 
+// Sums wait between blocks without being rounded: so results do not depend on how many there are.
+Choice depthwise_kernel(const Op& op) {
+  if (op.attributes.bias) return missing("depthwise ops with a bias have no kernel yet");
+  if (op.ublock_order != netlist::UblockOrder::r) return missing("depthwise ops with ublock_order c have no kernel");
+  const DataFormat left = op.inputs[0].format, right = op.inputs[1].format;
+  if (auto no = cannot_meet(left, right)) return *no;
+  const Dest dest = arith::bits::dest_form(op, left);
+  const DataFormat between = own_format(dest);
+  const CopyWay way = copy_way(between, dest);
+  const bool spills = sums_by_blocks(op);
+  Kernel k{
+      "depthwise",
+      {operand("left", as_factor(left)), operand("right", as_it_comes(op, 1, as_factor(right))), operand("between", way.operand),
+       enumerator("Copy", "copy", way.name), flag("spills", spills), flag("sums_in_l1", false), enumerator("Round", "round", "none"),
+       flag("begins_with_bias", false), number("phases", phase_bits(op.fidelity)), number("slots", spills && way.operand.to_dest ? 1 : 2),
+       std::get<Constant>(program(std::nullopt, dest, netlist::VectorMode::rc)), packed("partial", dest, between),
+       packed("whole", dest, between)}};
+  add_output(op, dest, k.constants);
+  return k;
+}
+
 Choice family_kernel(const Op& op, const netlist::FusedOp* fused, const Package* package) {
   if (takes_steps(op)) return steps_kernel(op, fused);
   switch (netlist::op_class(op.type)) {
@@ -219,6 +240,8 @@ Choice family_kernel(const Op& op, const netlist::FusedOp* fused, const Package*
       return binary_kernel(op);
     case OpClass::matmul:
       return matmul_kernel(op);
+    case OpClass::depthwise:
+      return depthwise_kernel(op);
     case OpClass::topk:
       return topk_kernel(op);
     case OpClass::tilizer:

@@ -40,7 +40,6 @@ std::string_view step_name(const Op& op) {
     case OpClass::quant:
       return "pair";
     case OpClass::matmul:
-    case OpClass::depthwise:
       return "products";
     default:
       return "copy";
@@ -53,8 +52,6 @@ bool keeps_two_tiles(std::string_view step) { return step == "pair" || step.star
 // Products whose sums wait between blocks would be rounded there.
 std::optional<NoKernel> unable_products(const Op& op, Dest dest) {
   const auto& a = op.attributes;
-  if (a.bias) return missing("depthwise ops with a bias have no kernel yet");
-  if (netlist::op_class(op.type) == OpClass::depthwise) return std::nullopt;
   if (a.m_k > 1 && (a.l1_acc || op.intermed_format != own_format(dest)))
     return missing("matmuls of several blocks inside of a fused op have a kernel only if their sums are not rounded between blocks");
   if (!a.sfpu_op.empty() && a.sfpu_op != "invalid") return missing("sfpu_op inside of a fused op has no kernel yet");

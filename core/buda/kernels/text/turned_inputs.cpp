@@ -32,6 +32,8 @@ std::optional<Turnable> turnable(const Op& op) {
       return Turnable{"binary", "a", 0};
     case OpClass::matmul:
       return Turnable{op.attributes.identity ? "sparse" : "matmul", "right", 1};
+    case OpClass::depthwise:
+      return Turnable{"depthwise", "right", 1};
     default:
       return std::nullopt;
   }
