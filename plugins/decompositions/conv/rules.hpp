@@ -22,7 +22,7 @@ inline std::int64_t whole_tiles(std::int64_t n) { return (n + graph::kTileSide -
 
 // Weights [outputs, inputs per group, sizes…] as [taps, inputs, outputs]; zeros between groups.
 Edge dense_weights(Builder& b, const Edge& weights, std::int64_t groups);
-// Weights of a transposed convolution [inputs, outputs per group, sizes…] as [inputs, taps, outputs].
+// Weights of a transposed convolution [inputs, outputs per group, sizes…] as [taps, outputs, inputs]; zeros between groups.
 Edge dense_transposed_weights(Builder& b, const Edge& weights, std::int64_t groups);
 // Weights of a convolution with as many inputs as outputs in each of its groups, integers of which make a tile: [taps * 32, channels]
 // as the op `depthwise` takes them, channels in whole tiles.

@@ -29,14 +29,10 @@ using graph::GraphEditor;
 using graph::Node;
 using graph::NodeId;
 
-// [i, kh*kw*o]. Of one group it is made in the order of a convolution from o to i, [kh*kw, o, i], which is that of the convolution whose
-// gradient this one computes: weights that are trained are then kept in one order for both.
+// [i, kh*kw*o], made in the order of a convolution from o to i, [kh*kw, o, i], which is that of the convolution whose gradient this one
+// computes: weights that are trained are then kept in one order for both.
 Edge weights_matrix(Builder& b, const Edge& weights, std::int64_t groups, std::int64_t inputs, std::int64_t taps, std::int64_t columns) {
-  if (groups != 1) {
-    const Edge padded = passes::padded_to(b, dense_transposed_weights(b, weights, groups), 2, columns);
-    return b.named("weights").reshape(padded, {inputs, taps * columns});
-  }
-  const Edge padded = passes::padded_to(b, dense_weights(b, weights, 1), 1, columns);
+  const Edge padded = passes::padded_to(b, dense_transposed_weights(b, weights, groups), 1, columns);
   const Edge below = b.named("weights.rows").reshape(padded, {taps * columns, inputs});
   return b.named("weights").transpose(below, {1, 0});
 }

@@ -52,15 +52,12 @@ Edge dense_weights(Builder& b, const Edge& weights, std::int64_t groups) {
 
 Edge dense_transposed_weights(Builder& b, const Edge& weights, std::int64_t groups) {
   Shape shape = shape_of(b, weights);
-  DType dtype = b.graph().type(weights.source)->dtype;
-  std::int64_t inputs = shape[0], outputs = shape[1], taps = taps_of(shape);
-  Edge w = b.named("weights.flat").reshape(weights, {inputs, outputs, taps});
-  w = b.named("weights.taps").transpose(w, {0, 2, 1});
+  std::int64_t inputs = shape[0], outputs = shape[1];
+  Edge w = dense_weights(b, weights, 1);
   if (groups == 1) return w;
-  Edge own = mask(b, dtype, inputs, groups * outputs, [&](auto i, auto o) { return i / (inputs / groups) == o / outputs; });
-  own = b.named("groups.of").reshape(own, {inputs, 1, groups * outputs});
-  w = repeated(b, w, 2, groups * outputs);
-  return b.named("weights.groups").multiply(w, own);
+  Edge own = mask(b, b.graph().type(weights.source)->dtype, groups * outputs, inputs,
+                  [&](auto o, auto i) { return i / (inputs / groups) == o / outputs; });
+  return b.named("weights.groups").multiply(repeated(b, w, 1, groups * outputs), own);
 }
 
 Edge depthwise_transposed_weights(Builder& b, const Edge& weights, std::int64_t groups) {

@@ -204,6 +204,7 @@ std::vector<Case> cases() {
   out.push_back({"conv2d", {{1, 33, 1, 2}, {33, 1, 1, 2}}, {{"groups", std::int64_t{33}}, {"padding", Ints{0, 0, 1, 0}}}});
   out.push_back({"conv2d", {{2, 36, 1, 2}, {36, 4, 1, 2}}, {{"groups", std::int64_t{9}}, {"padding", Ints{0, 0, 1, 1}}}});
   out.push_back({"conv2d", {{1, 33, 1, 2}, {66, 1, 1, 2}}, {{"groups", std::int64_t{33}}}});
+  out.push_back({"conv2d", {{2, 64, 1, 1}, {4, 32, 1, 1}}, {{"groups", std::int64_t{2}}}});
   out.push_back({"depthwise", {{3, 12}, {6, 4}}, {{"width", std::int64_t{2}}}});
   out.push_back({"depthwise", {{2, 1, 3, 9}, {9, 3}}, {{"width", std::int64_t{3}}}});
   out.push_back({"max_pool1d", {{2, 3, 7}}, {{"kernel", Ints{3}}, {"stride", Ints{2}}, {"padding", Ints{1, 1}}}});

@@ -157,6 +157,28 @@ TEST(Conv, StridesOfInputsAreTheHosts) {
   EXPECT_EQ(spatial_plugins_ops_of(patches), "matmul");
 }
 
+// Weights of groups of 32 channels that come at run time are turned by an op: neither input of `depthwise` can be turned on its way.
+TEST(Conv, DepthwiseWeightsThatAreNotKnown) {
+  for (bool transposed : {false, true}) {
+    Spatial s;
+    Graph graph = s.lowered([&](Builder& b) {
+      // As a step of training keeps them.
+      Edge taps = b.transpose(b.input("w", {6, 64, 32}), {1, 2, 0});
+      b.output("y", b.op(transposed ? "conv2d_transpose" : "conv2d", {b.input("x", {1, 64, 4, 3}), b.reshape(taps, {64, 32, 2, 3})},
+                         {{"groups", std::int64_t{2}}}));
+    });
+    bool found = false;
+    for (NodeId id : graph.topological_order()) {
+      const Node& n = graph.node(id);
+      if (!n.is_op() || n.op() != "depthwise") continue;
+      found = true;
+      for (const Edge& e : n.inputs())
+        for (const graph::Tm& tm : e.tms) EXPECT_NE(tm.kind, graph::TmKind::transpose) << n.name();
+    }
+    EXPECT_TRUE(found);
+  }
+}
+
 TEST(ConvTranspose, EveryForm) {
   struct Case {
     Shape x, weights;
@@ -168,6 +190,7 @@ TEST(ConvTranspose, EveryForm) {
            Case{{2, 3, 4, 5}, {3, 4, 3, 3}, {2, 1}, {1, 0, 1, 1}, {1, 0}, {}},
            Case{{1, 4, 5, 5}, {4, 3, 3, 3}, {1, 1}, {1, 1, 1, 1}, {}, {2, 2}},
            Case{{1, 4, 3, 3}, {4, 3, 2, 2}, {3, 3}, {}, {}, {}, 2},
+           Case{{1, 6, 3, 2}, {6, 5, 2, 2}, {1, 2}, {}, {}, {}, 3},
            Case{{2, 6, 4, 3}, {6, 1, 3, 2}, {2, 1}, {1, 0, 1, 0}, {1, 0}, {}, 6},
            Case{{1, 40, 3, 2}, {40, 4, 2, 3}, {1, 3}, {}, {}, {2, 1}, 10},
            Case{{1, 33, 3, 2}, {33, 1, 1, 1}, {}, {}, {}, {}, 33},

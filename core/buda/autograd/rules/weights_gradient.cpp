@@ -7,8 +7,7 @@
 // whole tiles: one product. With groups:
 //
 //   one channel each       a product of numbers, element by element, of which rows are summed
-//   that fill tiles        the groups of a tile are multiplied as one; what belongs to one group lies in blocks on the diagonal
-//   others                 a product for each group
+//   others                 groups that together fill tiles are multiplied as one; what belongs to one group lies in blocks on the diagonal
 #include <buda/autograd/rules/weights_gradient.hpp>
 
 #include <buda/autograd/rules/window_rows.hpp>
@@ -16,6 +15,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 
 namespace buda::autograd {
 namespace {
@@ -74,43 +74,44 @@ Term mask(const Term& like, std::int64_t rows, std::int64_t columns, const std::
   return {like.builder(), like.builder().constant(Shape{rows, columns}, std::move(elements), like.dtype())};
 }
 
-// Groups of `in` channels of elements and `out` channels of windows, `together` of which make whole tiles of both.
+// Groups of `in` channels of elements and `out` channels of windows, `together` of which are a block: whole tiles of both.
 struct Groups {
   std::int64_t number, in, out, together;
 
-  std::int64_t tiles() const { return (number + together - 1) / together; }
+  std::int64_t blocks() const { return (number + together - 1) / together; }
 };
 
-// [n, groups * size, places…] as [tiles, 1, n * places, channels of a tile].
-Term in_group_tiles(const Term& x, const Groups& groups, std::int64_t size) {
-  const Shape shape = x.shape();
-  const Term rows = with_columns(to_joined_rows(x, shape[0]), groups.tiles() * groups.together * size);
-  const Shape s = rows.shape();
-  return rows.reshape(Shape{1, s[2], groups.tiles(), groups.together * size}).transpose({2, 0, 1, 3});
+Groups groups_of(std::int64_t number, std::int64_t in, std::int64_t out) {
+  // Powers of two, so that the larger one is a multiple of the other.
+  return {number, in, out, std::max(kTile / std::gcd(kTile, in), kTile / std::gcd(kTile, out))};
 }
 
-Term of_group_tiles(Backward& b, const Window& window, const Term& elements, const Term& windows, const Groups& g) {
-  const std::int64_t width = g.together * g.in, height = g.together * g.out, taps = window.taps();
-  const Term patches = side_by_side(im2col(b, in_group_tiles(elements, g, g.in), window, elements.shape()[0]));
-  const Term product = in_group_tiles(windows, g, g.out).transposed_matrices().matmul(patches);  // [tiles, 1, height, taps * width]
-  const Term by_tap = product.reshape(Shape{g.tiles(), height, taps, width}).transpose({0, 2, 1, 3});
-  const Term own = mask(product, height, width, [&](auto o, auto i) { return o / g.out == i / g.in; });
-  const Term folds = mask(product, width, g.in, [&](auto i, auto c) { return i % g.in == c; });
-  const Term blocks = (by_tap * own).matmul(folds).transpose({0, 2, 3, 1});  // [tiles, height, in, taps]
-  const Term all = blocks.reshape(Shape{1, g.tiles() * height, g.in, taps});
+// Joined rows [w, 1, rows, groups * size] as [w * blocks, 1, rows, channels of a block].
+Term in_blocks(const Term& rows, const Groups& groups, std::int64_t size) {
+  const std::int64_t channels = groups.together * size;
+  const Term filled = with_columns(rows, groups.blocks() * channels);
+  const Shape s = filled.shape();
+  return filled.reshape(Shape{s[0], s[2], groups.blocks(), channels})
+      .transpose({0, 2, 1, 3})
+      .reshape(Shape{s[0] * groups.blocks(), 1, s[2], channels});
+}
+
+Term of_groups(Backward& b, const Window& window, const Term& elements, const Rows& rows, const Groups& g) {
+  const std::int64_t width = g.together * g.in, height = g.together * g.out, taps = window.taps(), blocks = g.blocks();
+  const Term places = in_blocks(to_joined_rows(elements, rows.samples), g, g.in);
+  const Term patches = side_by_side(im2col(b, places, window, rows.samples));
+  Term product = in_blocks(rows.windows, g, g.out).transposed_matrices().matmul(patches);  // [w * blocks, 1, height, taps * width]
+  if (product.shape()[0] != blocks)
+    product = product.reshape(Shape{product.shape()[0] / blocks, blocks, height, taps * width}).sum({0}, false);
+  Term by_tap = product.reshape(Shape{blocks, height, taps, width}).transpose({0, 2, 1, 3});
+  if (g.together > 1) {
+    const Term own = mask(product, height, width, [&](auto o, auto i) { return o / g.out == i / g.in; });
+    const Term folds = mask(product, width, g.in, [&](auto i, auto c) { return i % g.in == c; });
+    by_tap = (by_tap * own).matmul(folds);
+  }
+  const Term all = by_tap.transpose({0, 2, 3, 1}).reshape(Shape{1, blocks * height, g.in, taps});
   const std::int64_t channels = g.number * g.out;
-  return channels == g.tiles() * height ? all : Term{b.builder(), b.builder().slice(all.value(), 1, 0, channels)};
-}
-
-Term of_each_group(Backward& b, const Window& window, const Term& elements, const Rows& rows, std::int64_t groups) {
-  const Term patches = im2col(b, to_joined_rows(elements, rows.samples), window, rows.samples);
-  // [1, taps or 1, groups, rows, channels of a group]
-  const auto grouped = [&](const Term& v) {
-    const Shape s = v.shape();
-    return v.reshape(Shape{s[0], s[1], s[2], groups, s[3] / groups}).transpose({0, 1, 3, 2, 4});
-  };
-  const Term left = grouped(rows.windows).transposed_matrices();
-  return whole(left.matmul(grouped(patches))).transpose({0, 2, 3, 4, 1});  // [1, groups, o, i, taps]
+  return channels == blocks * height ? all : Term{b.builder(), b.builder().slice(all.value(), 1, 0, channels)};
 }
 
 }  // namespace
@@ -119,16 +120,14 @@ void weights_gradient(Backward& b, const Window& window, const Term& elements, c
   const std::int64_t groups = b.attrs().integer("groups"), n = elements.shape()[0];
   const std::int64_t samples = joined_samples(n, window.taps() * window.out());
   const Rows rows{samples, to_joined_rows(windows, samples)};
-  const std::int64_t in = elements.shape()[1] / groups, out = windows.shape()[1] / groups;
+  const Groups g = groups_of(groups, elements.shape()[1] / groups, windows.shape()[1] / groups);
   Term gradient;
   if (groups == 1)
     gradient = of_one_group(b, window, elements, rows);
-  else if (in == 1 && out == 1)
+  else if (g.in == 1 && g.out == 1)
     gradient = of_single_channels(b, window, elements, rows);
-  else if (samples == n && kTile % in == 0 && kTile % out == 0)
-    gradient = of_group_tiles(b, window, elements, windows, {groups, in, out, kTile / std::min(in, out)});
   else
-    gradient = of_each_group(b, window, elements, rows, groups);
+    gradient = of_groups(b, window, elements, rows, g);
   b.give(1, gradient.reshape(b.in(1).shape()));
 }
 

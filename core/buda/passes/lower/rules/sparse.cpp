@@ -87,6 +87,7 @@ RuleResult lower_depthwise(Operands& in, OpBuilder& out) {
   BUDA_ASSIGN(x, without_spare_tiles(out, std::move(x), {.columns = true}));
   BUDA_ASSIGN(w, without_spare_tiles(out, std::move(w), {.rows = true, .columns = true}));
   BUDA_ASSIGN(x, without_transpose(out, "copy", x));
+  BUDA_ASSIGN(w, without_transpose(out, "weights.copy", w));
   Lowered result;
   result.shape = {x.shape[0], x.shape[1], x.shape[2], w.shape[3]};
   auto terms = static_cast<double>(w.shape[2]);
