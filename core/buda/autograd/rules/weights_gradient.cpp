@@ -12,6 +12,7 @@
 
 #include <buda/autograd/rules/window_rows.hpp>
 #include <buda/graph/graph.hpp>
+#include <buda/ops/spatial/window_blocks.hpp>
 
 #include <algorithm>
 #include <functional>
@@ -52,13 +53,45 @@ struct Rows {
   Term windows;  // [n / samples, 1, rows, o]
 };
 
-Term of_one_group(Backward& b, const Window& window, const Term& elements, const Rows& rows) {
-  const std::int64_t channels = elements.shape()[1], taps = window.taps(), columns = taps == 1 ? channels : in_tiles(channels);
-  const Term places = with_columns(to_joined_rows(elements, rows.samples), columns);
-  const Term patches = side_by_side(im2col(b, places, window, rows.samples));
+// Of joined rows of one group: [1, taps, o, i].
+Term of_taps(Backward& b, const Window& window, const Term& places, const Rows& rows) {
+  const std::int64_t channels = places.shape()[3], taps = window.taps(), columns = taps == 1 ? channels : in_tiles(channels);
+  const Term patches = side_by_side(im2col(b, with_columns(places, columns), window, rows.samples));
   const Term product = whole(rows.windows.transposed_matrices().matmul(patches));  // [1, 1, o, taps * columns]
   const Term by_tap = product.reshape(Shape{1, product.shape()[2], taps, columns}).transpose({0, 2, 1, 3});
-  return with_columns(by_tap, channels).transpose({0, 2, 3, 1});
+  return with_columns(by_tap, channels);
+}
+
+// Over blocks, as the convolution is computed of a model's input, which the host puts in blocks: both then read the same, and what is taken
+// from the weights has the order of the weights.
+Term of_input_blocks(Backward& b, const ops::WindowBlocks& blocks, const Term& elements, const Rows& rows) {
+  const Shape x = elements.shape(), w = b.in(1).shape();
+  const std::int64_t places = blocks.window.in(), channels = x[1] * blocks.elements;
+  const Term apart = elements.reshape(blocks.split(x)).transpose(blocks.order());
+  const Term taps = of_taps(b, blocks.window, apart.reshape(Shape{x[0] / rows.samples, 1, rows.samples * places, channels}), rows);
+  Dims filled = w.dims();
+  for (std::size_t i = 0; i < blocks.strides.size(); ++i) filled[2 + i] += blocks.before[i] + blocks.after[i];
+  const Shape split = blocks.split(Shape(filled));
+  const Dims order = blocks.order();
+  Dims in_order, back(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    in_order.push_back(split[static_cast<std::size_t>(order[i])]);
+    back[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
+  }
+  Term out = taps.transpose({2, 0, 1, 3}).reshape(Shape(in_order)).transpose(back).reshape(Shape(filled));
+  for (std::size_t i = 0; i < blocks.strides.size() && out.valid(); ++i)
+    if (filled[2 + i] != w[2 + i])
+      out = {out.builder(),
+             out.builder().slice(out.value(), static_cast<std::int64_t>(2 + i), blocks.before[i], blocks.before[i] + w[2 + i])};
+  return out;
+}
+
+Term of_one_group(Backward& b, const Window& window, const Term& elements, const Rows& rows) {
+  const graph::Node& source = b.builder().node(elements.value());
+  if (source.kind() == graph::NodeKind::input)
+    if (const auto blocks = ops::window_blocks(window, elements.shape().rank() - 2, elements.shape()[1]))
+      return of_input_blocks(b, *blocks, elements, rows);
+  return of_taps(b, window, to_joined_rows(elements, rows.samples), rows).transpose({0, 2, 3, 1});
 }
 
 Term of_single_channels(Backward& b, const Window& window, const Term& elements, const Rows& rows) {
