@@ -11,8 +11,6 @@
 #include <string>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace buda::ops {
 
 // A shape or type that the op's rule does not allow: code OP003 or OP004.
@@ -52,5 +50,3 @@ std::vector<AttrDef> with_packer_attrs(std::vector<AttrDef> attrs);
 Result<Tensor> after_packer(const Attrs& attrs, Tensor value, unsigned threads);
 
 }  // namespace buda::ops
-
-#pragma GCC visibility pop
