@@ -24,7 +24,8 @@ cli::ToolSpec tool(Options& o) {
     set.positional("NETLIST", o.input, "the netlist, or with --disassemble a program; - for standard input");
     set.path("output", o.output, "DIR", "folder of the kernels; default: kernels in the current folder").also("-o");
     set.choice("cxx", o.cxx, {"any", "gcc", "clang"}, "the compiler; any: gcc, or clang where there is no gcc");
-    set.path("compiler", o.compiler, "FILE", "the compiler's C++ driver, of the kind that --cxx says; default: that in /usr/bin or /usr/local/bin");
+    set.path("compiler", o.compiler, "FILE",
+             "the compiler's C++ driver, of the kind that --cxx says; default: that in /usr/bin or /usr/local/bin");
     set.integer("compile-timeout", o.compile_timeout, "SECONDS", "a compiler that takes longer for one thread of a kernel is ended")
         .range(1, 86400);
     set.path("cache", o.cache, "DIR", "keep compiled kernels in this store, and take them from there");
@@ -38,6 +39,7 @@ cli::ToolSpec tool(Options& o) {
   };
   spec.run = [&o](cli::ToolHost& host) { return run(o, host); };
   spec.products = [&o] { return o.products; };
+  spec.folders = [&o] { return std::vector<std::string>{o.disassemble ? "" : folder_of(o)}; };
   return spec;
 }
 

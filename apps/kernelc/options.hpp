@@ -23,6 +23,9 @@ struct Options {
   std::vector<std::string> products;     // that were written
 };
 
+// Where kernels go.
+inline std::string folder_of(const Options& options) { return options.output.empty() ? "kernels" : options.output; }
+
 BUDA_EXPORT cli::ToolSpec tool(Options& options);
 
 }  // namespace buda::kernelc

@@ -46,7 +46,7 @@ Result<void> run(Options& o, Host& host) {
   options.zones = o.zones;
   host.progress("compiling kernels", 0, 0);
   BUDA_ASSIGN(const auto set, kernels::build_kernels(netlist, options, host));
-  const std::string folder = o.output.empty() ? "kernels" : o.output;
+  const std::string folder = folder_of(o);
   BUDA_TRY(kernels::write_kernels(set, folder, host));
   o.products = {folder + "/manifest.json"};
   return success();

@@ -4,6 +4,8 @@
 
 #include "apps/netlist2pipe/run.hpp"
 
+#include <buda/cli/product_name.hpp>
+
 namespace buda::netlist2pipe {
 
 cli::ToolSpec tool(Options& o) {
@@ -40,6 +42,7 @@ cli::ToolSpec tool(Options& o) {
   spec.inputs = [&o] { return std::vector<cli::InputFile>{{o.netlist, {cli::FileKind::netlist}}}; };
   spec.run = [&o](cli::ToolHost& host) { return run(o, host); };
   spec.products = [&o] { return o.products; };
+  spec.folders = [&o] { return std::vector<std::string>{cli::product_path(o.output, o.netlist, ".pipes")}; };
   return spec;
 }
 

@@ -28,6 +28,7 @@ cli::ToolSpec export_command(Options& o) {
     set.path("output", o.output, "DIR", "folder to write").also("-o");
   };
   spec.run = [&o](cli::ToolHost& host) { return export_report(o, host); };
+  spec.folders = [&o] { return std::vector<std::string>{o.output}; };
   return spec;
 }
 

@@ -129,6 +129,7 @@ cli::ToolSpec tool(Options& o) {
   };
   spec.run = [&o](cli::ToolHost& host) { return run(o, host); };
   spec.products = [&o] { return std::vector<std::string>{output_path(o), o.dump, o.trace, o.accuracy, o.telemetry}; };
+  spec.folders = [&o] { return std::vector<std::string>{o.perf}; };
   return spec;
 }
 

@@ -98,6 +98,7 @@ cli::ToolSpec tool(Options& o) {
   };
   spec.run = [&o](cli::ToolHost& host) { return run(o, host); };
   spec.products = [&o] { return std::vector<std::string>{output_path(o), o.log}; };
+  spec.folders = [&o] { return std::vector<std::string>{o.perf}; };
   return spec;
 }
 

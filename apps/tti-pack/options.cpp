@@ -47,6 +47,7 @@ cli::ToolSpec extract_tool(Options& o) {
   };
   spec.inputs = [&o] { return std::vector<cli::InputFile>{{o.image, {cli::FileKind::image}}}; };
   spec.run = [&o](cli::ToolHost& host) { return extract(o, host); };
+  spec.folders = [&o] { return std::vector<std::string>{folder_path(o)}; };
   return spec;
 }
 

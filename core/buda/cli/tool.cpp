@@ -18,6 +18,7 @@
 #include <buda/cli/signals.hpp>
 #include <buda/cli/terminal.hpp>
 #include <buda/cli/timeline.hpp>
+#include <buda/io/folder_product.hpp>
 #include <buda/io/process.hpp>
 #include <buda/io/replaced_input.hpp>
 #include <buda/plugin/guard.hpp>
@@ -211,6 +212,10 @@ Result<void> check_products(const ToolSpec& spec, const CommonOptions& common, c
       if (auto tried = fs.create(path); !tried) failure.add(std::move(tried).failure());
     }
   }
+  for (const std::string& path : spec.folders ? spec.folders() : std::vector<std::string>{}) {
+    if (path.empty() || path == io::kStdStream) continue;
+    if (auto tried = io::FolderProduct::try_begin(fs, path); !tried) failure.add(std::move(tried).failure());
+  }
   if (!failure.empty()) return failure;
   return success();
 }
@@ -357,7 +362,7 @@ Result<const ToolSpec*> choose_command(const ToolSpec& spec, std::vector<std::st
     d.hint = cat("did you mean '", spec.name, " --", first, "'?");
   } else if (auto near = nearest_word(first, names)) {
     d.hint = cat("did you mean '", *near, "'?");
-  } else if (first.find_first_of("./") != std::string::npos) {
+  } else if (std::error_code error; first.find_first_of("./") != std::string::npos || std::filesystem::exists(first, error)) {
     OptionSet set;
     if (spec.commands.front().declare) spec.commands.front().declare(set);
     d.hint = cat("did you mean '", spec.name, ' ', names.front(), has_input_option(set) ? " -i " : " ", first, "'?");  // a file

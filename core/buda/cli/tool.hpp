@@ -83,6 +83,8 @@ struct ToolSpec {
   std::function<Result<void>(ToolHost&)> run;
   // The products named by -o, for depfiles; asked before and after run.
   std::function<std::vector<std::string>()> products;
+  // Products that are folders, or empty texts. Whether they can be made is tried before run.
+  std::function<std::vector<std::string>()> folders;
   // Words that may stand first and stand for a tool of their own: `tti-pack info`.
   std::vector<ToolSpec> commands;
   // A command that is another executable of the suite, which gets the rest of the line as it is: `buda run` is `runner`.

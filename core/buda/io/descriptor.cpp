@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
+#include <system_error>
 
 namespace buda::io {
 
@@ -19,6 +21,18 @@ int Descriptor::close() {
 
 Diagnostic cannot(const char* code, const std::string& path, std::string_view what, int error_number) {
   return input_error(code, {path == kStdStream ? "<stdin>" : path}, cat("cannot be ", what, ": ", error_text(error_number)));
+}
+
+Diagnostic cannot_make_folder(const std::string& path, int error_number) {
+  std::error_code unknown;
+  for (std::filesystem::path above = path; !above.empty(); above = above.parent_path()) {
+    if (std::filesystem::is_regular_file(above, unknown))
+      return input_error("IO003", {path},
+                         above == path ? "cannot be created as a directory: a file has this name"
+                                       : cat("cannot be created: '", above.string(), "' is a file"));
+    if (!above.has_relative_path()) break;
+  }
+  return cannot("IO003", path, "created", error_number);
 }
 
 Result<void> write_all(int fd, std::string_view data, const std::string& path) {

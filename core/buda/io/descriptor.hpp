@@ -29,6 +29,9 @@ class Descriptor {
 // Of an operation that failed with an errno: "cannot be read: No such file or directory".
 Diagnostic cannot(const char* code, const std::string& path, std::string_view what, int error_number);
 
+// IO003: a folder that cannot be made, and the file that is in its way where that is the reason.
+Diagnostic cannot_make_folder(const std::string& path, int error_number);
+
 // IO002: for example a full disk.
 Result<void> write_all(int fd, std::string_view data, const std::string& path);
 

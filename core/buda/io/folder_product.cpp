@@ -58,7 +58,7 @@ class RealFolder final : public FolderProduct {
   }
 
   Result<void> begin() {
-    if (fs_.exists(target_) && !fs_.is_directory(target_)) return cannot("IO003", path_, "created", ENOTDIR);
+    if (fs_.exists(target_) && !fs_.is_directory(target_)) return cannot_make_folder(path_, ENOTDIR);
     const std::string parent = stdfs::path(target_).parent_path().string();
     if (!fs_.exists(target_)) BUDA_TRY(fs_.make_directories(parent));
     LeftOver().remove_of(target_);
@@ -256,6 +256,16 @@ Result<std::unique_ptr<FolderProduct>> FolderProduct::begin(FileSystem& fs, cons
   auto out = std::make_unique<RealFolder>(fs, path, std::move(options));
   BUDA_TRY(out->begin());
   return std::unique_ptr<FolderProduct>(std::move(out));
+}
+
+Result<void> FolderProduct::try_begin(FileSystem& fs, const std::string& path) {
+  stdfs::path tried(fs.canonical(path));
+  const bool is_there = fs.exists(tried.string());
+  // The first one that is to be made.
+  while (!is_there && tried.has_relative_path() && !fs.exists(tried.parent_path().string())) tried = tried.parent_path();
+  if (!is_there && !fs.is_directory(tried.parent_path().string())) return cannot_make_folder(path, ENOTDIR);
+  BUDA_TRY(begin(fs, is_there ? path : tried.string()));
+  return success();
 }
 
 Result<void> FolderProduct::write(const std::string& name, std::string_view content) {

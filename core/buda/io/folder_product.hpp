@@ -31,6 +31,8 @@ class FolderProduct {
  public:
   // `fs` outlives it. IO002: no folder can be made there.
   static Result<std::unique_ptr<FolderProduct>> begin(FileSystem& fs, const std::string& path, FolderOptions options = {});
+  // Whether begin would do, by trying; nothing of it stays. Folders above that do not exist are made by begin.
+  static Result<void> try_begin(FileSystem& fs, const std::string& path);
   virtual ~FolderProduct() = default;
 
   // A file, by its path in the folder. It is part of the product once it is committed.
@@ -45,4 +47,3 @@ class FolderProduct {
 Result<void> require_whole(FileSystem& fs, const std::string& folder);
 
 }  // namespace buda::io
-

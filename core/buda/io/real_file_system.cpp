@@ -193,8 +193,7 @@ class RealFileSystem final : public FileSystem {
   Result<void> make_directories(const std::string& path) override {
     std::error_code error;
     std::filesystem::create_directories(path, error);
-    if (error) return cannot("IO003", path, "created", error.value());
-    if (!is_directory(path)) return cannot("IO003", path, "created", ENOTDIR);
+    if (error || !is_directory(path)) return cannot_make_folder(path, error ? error.value() : ENOTDIR);
     return success();
   }
   std::string canonical(const std::string& path) override {

@@ -109,6 +109,23 @@ TEST_F(Folders, AFolderInTheWayIsRefusedBeforeAnythingIsTouched) {
   EXPECT_EQ(found()["a"], "1");
 }
 
+TEST_F(Folders, TryingLeavesNothing) {
+  const auto fs = make_real_file_system();
+  EXPECT_TRUE(FolderProduct::try_begin(*fs, path("out")));
+  EXPECT_TRUE(FolderProduct::try_begin(*fs, path("out/in/deep")));
+  EXPECT_TRUE(beside().empty());
+  ASSERT_TRUE(put({{"a", "1"}}));
+  EXPECT_TRUE(FolderProduct::try_begin(*fs, path("out")));
+  EXPECT_EQ(found(), (Files{{"a", "1"}}));
+  EXPECT_TRUE(is_whole());
+  for (const char* name : {"out/a", "out/a/b", "out/a/b/c"}) {
+    const auto tried = FolderProduct::try_begin(*fs, path(name));
+    ASSERT_FALSE(tried) << name;
+    EXPECT_EQ(tried.failure().diagnostics().front().code, "IO003");
+    EXPECT_NE(tried.failure().diagnostics().front().message.find("file"), std::string::npos);
+  }
+}
+
 TEST_F(Folders, AddedFilesLeaveOlderOnes) {
   ASSERT_TRUE(put({{"a", "1"}}, {.entry = "", .adds = true}));
   ASSERT_TRUE(put({{"b", "2"}}, {.entry = "", .adds = true}));
