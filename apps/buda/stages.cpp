@@ -54,6 +54,7 @@ void move_depfile(StageCommand& command, const std::string& path) {
 
 BuildFiles::BuildFiles(const std::string& folder, const std::string& model) {
   std::string base = (std::filesystem::path(folder) / model).string();
+  if (base.starts_with('-')) base.insert(0, "./");  // no option of the tools that get it
   graph = base + ".graph.json";
   step = base + ".train.graph.json";
   image = base + ".train.tti";

@@ -212,6 +212,12 @@ std::string file_argument(const std::string& text) {
   return is_stream ? std::string(io::kStdStream) : text;
 }
 
+// What begins with a dash behind "--" is a file in this folder: other tools, which get it without that word, take it for one, too.
+std::string positional_argument(const std::string& text) {
+  const std::string file = file_argument(text);
+  return file.size() > 1 && file.starts_with('-') ? cat("./", file) : file;
+}
+
 // What may have been meant by an argument that no tool takes there; "": nothing that is known.
 std::string meant_by(const std::string& text, const std::vector<std::string>& arguments, const OptionSet& set) {
   const auto at = std::find(arguments.begin(), arguments.end(), text);
@@ -291,7 +297,7 @@ Result<ParsedOptions> parse_command_line(const std::vector<std::string>& argumen
         continue;
       }
       if (option.position_key != -1 || option.string_key.empty()) {
-        for (const auto& text : option.value) out.positionals.push_back(file_argument(text));
+        for (const auto& text : option.value) out.positionals.push_back(positional_argument(text));
         continue;
       }
       const BoundOption* bound = set.find(option.string_key);

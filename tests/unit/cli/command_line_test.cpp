@@ -94,7 +94,7 @@ TEST_F(CommandLine, TakesAllSpellings) {
   EXPECT_TRUE(o_.fast);
   EXPECT_EQ(o_.scale, 2);
   EXPECT_EQ(o_.names, (std::vector<std::string>{"n1", "n2"}));
-  EXPECT_EQ(o_.more, (std::vector<std::string>{"x", "-y"}));
+  EXPECT_EQ(o_.more, (std::vector<std::string>{"x", "./-y"}));
   ASSERT_TRUE(parse({"i", "-O2", "-oname"}));
   EXPECT_EQ(o_.level, 2);
   EXPECT_EQ(o_.output, "name");
