@@ -12,6 +12,7 @@
 #include <buda/balance/cost/shared_ways.hpp>
 #include <buda/balance/emit/report_phases.hpp>
 #include <buda/balance/emit/report_summary.hpp>
+#include <buda/balance/problem/batches.hpp>
 #include <buda/balance/problem/fused.hpp>
 #include <buda/balance/problem/phases.hpp>
 #include <buda/balance/queues/dram.hpp>
@@ -362,6 +363,7 @@ PlacementReport make_report(const Problem& problem, const Choice& choice, const 
   out.policy = policy;
   out.microbatch = problem.microbatch;
   out.batch = problem.batch * problem.batches;
+  out.max_batches = max_batches(problem);
   out.totals.ops = static_cast<std::int64_t>(problem.ops.size());
   out.totals.epochs = choice.epochs();
   out.totals.chip_cores = problem.device->grid().volume();

@@ -189,8 +189,9 @@ struct PlacementReport {
   std::string model;
   std::string device;
   std::string policy;
-  std::int32_t microbatch = 1;  // inputs of an iteration of the program's loop
-  std::int64_t batch = 1;       // the same as the user counts them
+  std::int32_t microbatch = 1;                 // inputs of an iteration of the program's loop
+  std::int64_t batch = 1;                      // the same as the user counts them
+  std::int64_t max_batches = kMaxEntries / 2;  // of the model, that queues and its state allow in one epoch
   std::optional<ReportGiven> given;
   ReportTotals totals;
   std::vector<ReportEpoch> epochs;

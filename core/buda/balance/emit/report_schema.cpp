@@ -216,6 +216,7 @@ const schema::Record<PlacementReport>& describe(const PlacementReport*) {
           .required("policy", &PlacementReport::policy, "policy that placed it")
           .required("microbatch", &PlacementReport::microbatch, "inputs that one iteration of the program's loop processes")
           .optional("batch", &PlacementReport::batch, "inputs that these are: the model's batch")
+          .optional("max_batches", &PlacementReport::max_batches, "batches of the model that one epoch can take at most")
           .optional("given", &PlacementReport::given, "the plan that the ops had before")
           .required("totals", &PlacementReport::totals, "sums over all epochs")
           .required("epochs", &PlacementReport::epochs, "epochs in order")

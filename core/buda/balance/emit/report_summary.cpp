@@ -84,7 +84,7 @@ std::string iteration_text(const PlacementReport& report) {
   return batch > 1 ? cat("a batch of ", one) : "an input";
 }
 
-// What epochs of many batches would give; nothing where they have many, or gain little.
+// What epochs of many batches would give; nothing where they have many, cannot have more, or gain little.
 std::vector<std::string> larger_microbatch_text(const PlacementReport& report) {
   constexpr std::int64_t kOfThroughput = 64;
   constexpr double kWorthwhile = 1.5;
@@ -94,11 +94,12 @@ std::vector<std::string> larger_microbatch_text(const PlacementReport& report) {
     intervals += e.inputs > 0 ? 0 : e.interval;
     hidden += e.hidden;
   }
-  if (report.microbatch > 1 || !report.totals.chips.empty()) return {};
-  const auto all = static_cast<double>(parts.changes + hidden + parts.first + (kOfThroughput - 1) * intervals);
-  const double times = kOfThroughput * static_cast<double>(report.totals.cycles) / std::max(all, 1.0);
+  const std::int64_t batches = std::min(kOfThroughput, report.max_batches);
+  if (report.microbatch > 1 || batches <= 1 || !report.totals.chips.empty()) return {};
+  const auto all = static_cast<double>(parts.changes + hidden + parts.first + (batches - 1) * intervals);
+  const double times = static_cast<double>(batches) * static_cast<double>(report.totals.cycles) / std::max(all, 1.0);
   if (times < kWorthwhile) return {};
-  return {cat("throughput: --microbatch ", kOfThroughput, " gives about ", rate_text(three_digits(times * report.totals.inputs_per_second)),
+  return {cat("throughput: --microbatch ", batches, " gives about ", rate_text(three_digits(times * report.totals.inputs_per_second)),
               " inputs/s; so far each epoch takes one batch at a time, for the least latency")};
 }
 

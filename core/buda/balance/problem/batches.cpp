@@ -14,15 +14,21 @@ namespace buda::balance {
 namespace {
 
 // Pointers of a queue count the entries of two epochs.
-Result<void> set_microbatch(Problem& problem) {
+constexpr std::int64_t kMaxInputs = kMaxEntries / 2;
+
+bool has_state(const Problem& problem) {
   const auto loops = [](const SourceSpec& s) { return s.loopback.has_value(); };
-  if (problem.batches > 1 && !problem.trains && std::any_of(problem.sources.begin(), problem.sources.end(), loops))
-    return usage_error("BL017", "a model with state processes one batch at a time: --microbatch 1");
-  const std::int64_t inputs = std::int64_t{problem.w} * problem.batches, most = kMaxEntries / 2;
-  problem.microbatch = static_cast<std::int32_t>(inputs);
-  if (inputs <= most) return success();
-  Diagnostic d = usage_error("BL017", cat(problem.batches, " batches of ", problem.w, " exceed the maximum for queues, ", most));
-  d.hint = cat("--microbatch ", most / problem.w);
+  return !problem.trains && std::any_of(problem.sources.begin(), problem.sources.end(), loops);
+}
+
+Result<void> set_microbatch(Problem& problem) {
+  problem.microbatch = static_cast<std::int32_t>(std::int64_t{problem.w} * problem.batches);
+  const std::int64_t most = max_batches(problem);
+  if (problem.batches <= most) return success();
+  if (most == 1 && has_state(problem)) return usage_error("BL017", "a model with state processes one batch at a time: --microbatch 1");
+  Diagnostic d = usage_error("BL017", cat(problem.batches, problem.batches == 1 ? " batch of " : " batches of ", problem.w,
+                                          " exceed the maximum for queues, ", kMaxInputs));
+  d.hint = most > 0 ? cat("--microbatch ", most) : "make the model with a smaller batch";
   return d;
 }
 
@@ -43,6 +49,10 @@ void count_batch(const graph::Graph& graph, Problem& problem) {
 }
 
 }  // namespace
+
+std::int64_t max_batches(const Problem& problem) {
+  return std::min<std::int64_t>(kMaxInputs / problem.w, has_state(problem) ? 1 : kMaxInputs);
+}
 
 Result<void> set_batches(const graph::Graph& graph, Problem& problem) {
   BUDA_TRY(set_microbatch(problem));

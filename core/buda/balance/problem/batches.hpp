@@ -12,4 +12,7 @@ namespace buda::balance {
 // many, or a model with state gets several batches at once.
 Result<void> set_batches(const graph::Graph& graph, Problem& problem);
 
+// The most that an epoch can take, as far as queues and the model's state are concerned.
+std::int64_t max_batches(const Problem& problem);
+
 }  // namespace buda::balance
