@@ -77,7 +77,11 @@ Result<NamedTensors> parse_tensors(io::Bytes bytes, const std::string& path) {
   }
   if (looks_like_safetensors(text, path)) return parse_safetensors(bytes, path);
   std::string found = text.empty() ? "it is empty" : "its first bytes match none of these formats";
-  return input_error("TN024", {path}, cat("is not a file of tensors (.npy, .npz, safetensors or .pb): ", found));
+  Diagnostic d = input_error("TN024", {path}, cat("is not a file of tensors (.npy, .npz, safetensors or .pb): ", found));
+  const bool is_table = path.ends_with(".csv");
+  if (!text.empty())
+    d.hint = cat("NumPy writes one: numpy.savez('FILE.npz', NAME=", is_table ? "numpy.loadtxt(TABLE, delimiter=',')" : "array", ')');
+  return d;
 }
 
 Result<NamedTensors> read_tensors(io::FileSystem& fs, const std::string& path) {

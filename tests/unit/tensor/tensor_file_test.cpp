@@ -69,7 +69,8 @@ TEST(TensorFile, NotTensors) {
   EXPECT_EQ(error_of(read_tensors(fs, "empty.npy").failure()),
             "empty.npy: is not a file of tensors (.npy, .npz, safetensors or .pb): it is empty [TN024]");
   EXPECT_EQ(error_of(read_tensors(fs, "text.npz").failure()),
-            "text.npz: is not a file of tensors (.npy, .npz, safetensors or .pb): its first bytes match none of these formats [TN024]");
+            "text.npz: is not a file of tensors (.npy, .npz, safetensors or .pb): its first bytes match none of these formats [TN024] hint: NumPy "
+            "writes one: numpy.savez('FILE.npz', NAME=array)");
   EXPECT_EQ(error_of(read_tensors(fs, "short.safetensors").failure()),
             "short.safetensors: is too short for a safetensors file: 3 bytes [TN023]");
   EXPECT_FALSE(read_tensors(fs, "missing.npy"));
