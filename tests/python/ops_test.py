@@ -57,6 +57,10 @@ class Ops(unittest.TestCase):
                               (lambda x: np.maximum(x, 0), "no elements before the model runs"), (lambda x: x if x else x, "no elements before the model runs")):
             with self.assertRaisesRegex(TypeError, says):
                 outputs_of(forward, a)
+        with self.assertRaisesRegex(TypeError, r"the class Net; a module is an object of it: Net\(\.\.\.\)"):
+            openbuda.compile_to_image(type("Net", (), {}))
+        with self.assertRaisesRegex(TypeError, "parameters without the code of a module"):
+            openbuda.compile_to_image({"weight": np.zeros(3)})
         with self.assertRaisesRegex(TypeError, "of type int, neither a file nor a module"):
             openbuda.compile_to_image(3)
         # A mask without masked elements is none.

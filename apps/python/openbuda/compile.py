@@ -4,6 +4,7 @@ import difflib
 import os
 import tempfile
 import warnings
+from collections.abc import Mapping
 
 from . import _native
 from .frameworks import module_of, named_shapes, samples
@@ -49,6 +50,8 @@ def compile_to_image(model, output="", device="n150", frontend="", dims=None, va
         return compiled(None, os.path.join(folder, "saved_model.pb"), str(output) or os.path.basename(folder) + ".tti")
     module = model if isinstance(model, PyBudaModule) else module_of(model)
     if module is None:
+        if isinstance(model, Mapping):
+            raise TypeError("the model is a dictionary: parameters without the code of a module, which takes them by load_state_dict")
         raise TypeError(f"the model is of type {type(model).__name__}, neither a file nor a module")
     if sample_inputs is None and module.wants_samples:
         raise TypeError("a module is compiled for the shapes of its inputs: give sample_inputs")

@@ -272,6 +272,8 @@ class JaxModule(_Unavailable):
 
 def module_of(model):
     """A model of a framework as one of the modules above; None for something else."""
+    if isinstance(model, type):
+        raise TypeError(f"the model is the class {model.__name__}; a module is an object of it: {model.__name__}(...)")
     if isinstance(model, (PyTorchModule, TorchScriptModule, OnnxModule, TFLiteModule, TFGraphDefModule)):
         return model
     if type(model).__module__.partition(".")[0] in ("tensorflow", "keras"):
