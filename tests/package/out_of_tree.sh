@@ -102,21 +102,20 @@ for part in yaml:kernel.yaml cpp:softsign.h cmake:CMakeLists.txt; do
 done
 (PREFIX=$prefix sh -eu steps.sh) > kernel.log 2>&1 || { cat kernel.log; exit 1; }
 grep -q "100% tests passed, 0 tests failed out of 2" kernel.log
-# Embedding programs, against the installation alone.
-for program in embedding embedding-runtime generate; do
-  cp -r "$prefix/share/buda/examples/$program" "$work/$program"
-  "$cmake" -S "$work/$program" -B "$work/$program/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" > "$work/$program.log"
-  "$cmake" --build "$work/$program/build" >> "$work/$program.log"
-done
-"$work/embedding/build/embed" "$prefix" "$digits/digits.onnx" "$digits/digits.images.npz" embedded.tti 2> /dev/null
-"$work/embedding-runtime/build/serve" "$prefix" golden embedded.tti "$digits/digits.images.npz" served.npz
-buda run embedded.tti --inputs "$digits/digits.images.npz" --expect served.npz --max-error 0 -q
-# Without CMake, by pkg-config.
+# The tutorials of embedding programs, word for word, in a clone beside the installation.
+mkdir clone && ln -s "$(cd "$tests/../.." && pwd)/share" clone/share
+for page in embedding embedding-runtime; do
+  sed -n "s#/opt/openbuda#$prefix#g; s#^    \(\(cp\|cmake\|build/\|c++\|$prefix/bin/\).*\)#\1#p" "$prefix/share/doc/openbuda/tutorial/$page.md"
+done > clone/steps.sh
+[ "$(wc -l < clone/steps.sh)" -eq 10 ]
 PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --print-errors --exists "openbuda = $(buda --version | sed -n '1s/.* //p')"
-# shellcheck disable=SC2046 # words on purpose
-"$compiler" -std=c++20 "$prefix/share/buda/examples/embedding/embed.cpp" $(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs openbuda) -o by-pkg-config
-LD_LIBRARY_PATH=$prefix/lib ./by-pkg-config "$prefix" "$digits/digits.onnx" "$digits/digits.images.npz" embedded-again.tti 2> /dev/null
-cmp embedded.tti embedded-again.tti
+(cd clone && CXX=$compiler PKG_CONFIG_PATH=$prefix/lib/pkgconfig sh -eu steps.sh) > embedding.log 2>&1 || { cat embedding.log; exit 1; }
+buda run clone/digits.tti --inputs "$digits/digits.images.npz" --expect clone/outputs.npz --max-error 0 -q
+clone/embed "$prefix" "$digits/digits.onnx" "$digits/digits.images.npz" by-pkg-config.tti 2> /dev/null
+clone/build/embedding/embed "$prefix" "$digits/digits.onnx" "$digits/digits.images.npz" by-cmake.tti 2> /dev/null
+cmp by-pkg-config.tti by-cmake.tti
+"$cmake" -S "$prefix/share/buda/examples/generate" -B generate -G Ninja -DCMAKE_PREFIX_PATH="$prefix" > generate.log
+"$cmake" --build generate >> generate.log
 # Further plugins and boards touch no test of the tools: they pass beside all of these. (The decomposition replaces relu, which shows.)
 for kind in frontend target; do "$cmake" --install "$work/$kind/build" --prefix "$prefix" > /dev/null; done
 sed 's/^name: .*/name: n9000/' "$prefix/share/buda/devices/n150.yaml" > "$prefix/share/buda/devices/n9000.yaml"
