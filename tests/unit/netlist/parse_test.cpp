@@ -355,6 +355,19 @@ TEST(ParseNetlist, AMissingSectionNamesTheOneThatMayBeMeant) {
   EXPECT_EQ(result.failure().diagnostics()[0].hint, "is 'queue' meant to be it?");
 }
 
+// YAML readers take no longer keys than 1024 characters, unless they are announced.
+TEST(ParseNetlist, LongNamesAreRefused) {
+  const std::string name(256, 'x');
+  for (const std::string& text :
+       {cat(kSmall, '\n', name, ": 1\n"), cat(kSmall, "\n'", name, "\n"), replaced(kSmall, "  a:", cat("  ", name, ":"))}) {
+    const auto refused = parse_netlist(text, "net.yaml", {});
+    ASSERT_FALSE(refused);
+    const Diagnostic& d = refused.failure().diagnostics().front();
+    EXPECT_EQ(d.code, "NL004");
+    EXPECT_NE(d.message.find("at most 255 are possible"), std::string::npos) << d.message;
+  }
+}
+
 TEST(ParseNetlist, AVersionIsLookedForAtTheVeryStart) {
   std::string text = std::string("# buda.netlist/2\n") + kSmall;
   auto result = parse_netlist(text, "net.yaml");

@@ -147,6 +147,7 @@ Result<Netlist> parse_netlist(std::string_view text, const std::string& file, co
     } else if (key == "programs") {
       read_programs(ctx, node, out);
     } else {
+      ctx.check_length(node, key);
       out.other.emplace_back(key, node);
     }
   }
