@@ -190,10 +190,10 @@ lint: deps tools
 # Every reader for SECONDS_EACH seconds, or RUNS times; what is found stays in build/fuzz/found.
 SECONDS_EACH ?= 60
 RUNS ?=
-fuzz: deps tools
+fuzz: deps tools toolchain
 	cmake --preset fuzz
-	cmake --build build/fuzz -j $(JOBS)
-	sh tests/fuzz/run.sh build/fuzz $(SECONDS_EACH) $(RUNS)
+	cmake --build build/fuzz -j $(JOBS) --target fuzz_readers
+	sh tests/fuzz/run.sh build/fuzz $(BUILD) $(SECONDS_EACH) $(RUNS)
 
 # Parts of CI (.ci/run --parts), each in a build of its own. With sanitizers the tests of the modules that all others stand on (BUDA_GROUND in
 # core/CMakeLists.txt), of which tsan takes those with threads; their readers under a fuzzer; clang-tidy's quick checks on one slice of all

@@ -63,7 +63,9 @@ void run(tensix::Core& core, const std::array<std::uint32_t, tensix::kThreads>& 
 [[maybe_unused]] void fuzz_listing(const std::string& text) { check(kernels::disassembly(text, "f.elf")); }
 
 [[maybe_unused]] void fuzz_elf(const std::string& text) {
-  for (std::size_t t = 0; t < tensix::kThreads; ++t) static_cast<void>(check(kernels::check_executable(text, t, "f.elf")));
+  // One that lies where a thread has no room is a fault of our linking, and not of the file.
+  for (std::size_t t = 0; t < tensix::kThreads; ++t)
+    if (const auto lies = kernels::check_executable(text, t, "f.elf"); !lies && lies.failure().empty()) std::abort();
   const auto program = kernels::parse_executable(text, "f.elf");
   if (!check(program)) return;
   tensix::Core& core = empty_core();
