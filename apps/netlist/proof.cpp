@@ -11,14 +11,24 @@ namespace {
 
 using liveness::EpochLiveness;
 
+constexpr std::size_t kMost = 3;
+
 std::string pairs_text(const EpochLiveness& epoch) {
-  constexpr std::size_t kMost = 3;
   if (epoch.fork_joins.empty()) return "no paths that part and meet again";
   std::string out = "paths part and meet again: ";
   for (std::size_t i = 0; i < std::min(epoch.fork_joins.size(), kMost); ++i)
     out += cat(i == 0 ? "" : ", ", '\'', epoch.fork_joins[i].fork, "' to '", epoch.fork_joins[i].join, '\'');
   if (epoch.fork_joins.size() > kMost) out += cat(", and ", epoch.fork_joins.size() - kMost, " more");
   return out;
+}
+
+// What the host has to do, which a netlist does not say.
+std::string given_text(const EpochLiveness& epoch) {
+  if (epoch.given_first.empty()) return "";
+  std::string out = cat("; if the host gives the first ", epoch.given_first.size() == 1 ? "entry of the queue" : "entries of queues");
+  for (std::size_t i = 0; i < std::min(epoch.given_first.size(), kMost); ++i) out += cat(i == 0 ? " '" : ", '", epoch.given_first[i], '\'');
+  if (epoch.given_first.size() > kMost) out += cat(", and ", epoch.given_first.size() - kMost, " more");
+  return out + (epoch.given_first.size() == 1 ? ", which follows from itself" : ", which follow from themselves");
 }
 
 std::string end_text(const EpochLiveness& epoch) {
@@ -34,7 +44,7 @@ std::string proof_text(const std::vector<EpochLiveness>& epochs) {
   std::string out;
   for (const EpochLiveness& epoch : epochs)
     out += cat("  epoch ", epoch.epoch, " '", join(epoch.graphs, "', '"), "': ", end_text(epoch), "; ", epoch.kernels, " kernels, ",
-               epoch.streams, " streams; ", pairs_text(epoch), '\n');
+               epoch.streams, " streams; ", pairs_text(epoch), given_text(epoch), '\n');
   return out;
 }
 
@@ -60,6 +70,11 @@ io::Node proof_json(const std::vector<EpochLiveness>& epochs) {
       pairs.push(std::move(both));
     }
     line.add("fork_joins", std::move(pairs));
+    if (!epoch.given_first.empty()) {
+      io::Node queues = io::Node::list();
+      for (const auto& queue : epoch.given_first) queues.push(io::Node::string(queue));
+      line.add("given_first", std::move(queues));
+    }
     list.push(std::move(line));
   }
   return list;

@@ -10,6 +10,7 @@
 #include <buda/liveness/queue_entries.hpp>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace buda::liveness {
@@ -77,13 +78,27 @@ void add_hint(Diagnostic& d, const Netlist& netlist, const std::vector<Change>& 
   d.data.emplace_back("mend", d.hint);
 }
 
-Result<EpochLiveness> check_epoch(const Netlist& netlist, const overlay::EpochCompiler& compiler, std::size_t e,
-                                  const std::vector<EntriesByQueue>& starts, Host& host, Remedy remedy) {
+// By an op of the epoch, in the order of the netlist.
+std::vector<std::string> read_of(const Netlist& netlist, const pipes::Epoch& epoch, const std::set<std::size_t>& queues) {
+  std::set<std::string> read;
+  for (const auto* graph : epoch.graphs)
+    for (const auto& op : graph->ops)
+      for (const auto& in : op.inputs) read.insert(in.name);
+  std::vector<std::string> out;
+  for (std::size_t q : queues)
+    if (read.contains(netlist.queues[q].name)) out.push_back(netlist.queues[q].name);
+  return out;
+}
+
+Result<EpochLiveness> check_epoch(const Netlist& netlist, const overlay::EpochCompiler& compiler, std::size_t e, const Beginnings& all,
+                                  Host& host, Remedy remedy) {
+  const std::vector<EntriesByQueue>& starts = all.by_epoch[e];
   const pipes::Epoch& epoch = compiler.epochs()[e];
   EpochLiveness out;
   out.epoch = epoch.number;
   for (const auto* graph : epoch.graphs) out.graphs.push_back(graph->name);
   out.fork_joins = fork_joins(compiler.index(), epoch);
+  out.given_first = read_of(netlist, epoch, all.begun);
   BUDA_ASSIGN(const pipes::PipeGraph pipes, compiler.pipes(epoch));
   BUDA_ASSIGN(const overlay::Blob blob, compiler.streams(pipes));
   for (const EntriesByQueue& entries : starts.empty() ? std::vector<EntriesByQueue>(1) : starts) {
@@ -95,8 +110,7 @@ Result<EpochLiveness> check_epoch(const Netlist& netlist, const overlay::EpochCo
     out.equals = decision.equals;
     if (!decision.deadlock) continue;
     out.deadlock = diagnose(netlist, out, *decision.deadlock);
-    if (remedy == Remedy::tried)
-      add_hint(*out.deadlock, netlist, mend(netlist, compiler.device(), host, epoch.number, *decision.deadlock));
+    if (remedy == Remedy::tried) add_hint(*out.deadlock, netlist, mend(netlist, compiler.device(), host, epoch.number, *decision.deadlock));
     return out;
   }
   return out;
@@ -109,7 +123,7 @@ Result<std::vector<EpochLiveness>> check_liveness(const Netlist& netlist, const 
   BUDA_ASSIGN(const auto compiler, overlay::EpochCompiler::make(netlist, device, "", host));
   BUDA_ASSIGN(const auto starts, beginnings(netlist, compiler.epochs()));
   return parallel_results(host.threads, compiler.epochs().size(),
-                          [&](std::size_t e) { return check_epoch(netlist, compiler, e, starts[e], host, remedy); });
+                          [&](std::size_t e) { return check_epoch(netlist, compiler, e, starts, host, remedy); });
 }
 
 }  // namespace buda::liveness

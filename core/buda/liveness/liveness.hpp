@@ -32,6 +32,9 @@ struct EpochLiveness {
   std::int64_t inputs = 1;           // of the epoch
   std::int64_t ran = 0;              // inputs that were executed without time
   std::int64_t equals = 0;           // the state after input `ran` equals that after this one, so that all repeats; 0: it ran to its end
+  // Queues that it reads and whose writers follow from what is read of them, in whatever epochs. That the host gives their first entries,
+  // as those of a training step's states, is taken for granted: else the epoch waits for ever.
+  std::vector<std::string> given_first;
   // LV001: a cycle of waits, with fork, join, paths, fill of buffers, missing tiles; its hint is the change of the netlist that mends it,
   // which has been tried. LV002: a queue of the epoch gives or takes too few entries.
   std::optional<Diagnostic> deadlock;
@@ -46,4 +49,3 @@ Result<std::vector<EpochLiveness>> check_liveness(const netlist::Netlist& netlis
                                                   Remedy remedy = Remedy::tried);
 
 }  // namespace buda::liveness
-

@@ -108,7 +108,7 @@ class Mending {
       if (!pipes) return std::nullopt;
       auto blob = compiler->streams(*pipes);
       if (!blob) return std::nullopt;
-      for (const EntriesByQueue& entries : (*starts)[e]) {
+      for (const EntriesByQueue& entries : starts->by_epoch[e]) {
         auto decision = decide({*compiler, epoch, *pipes, *blob}, entries);
         if (!decision) return std::nullopt;
         out = std::move(*decision);

@@ -32,9 +32,9 @@ struct Between {
   std::map<std::size_t, std::size_t> written_in, read_in;  // epoch by queue
 };
 
-class Beginnings final : public netlist::ProgramEvents {
+class QueueRun final : public netlist::ProgramEvents {
  public:
-  Beginnings(const Netlist& netlist, const std::vector<pipes::Epoch>& epochs) : netlist_(netlist), index_(netlist), out_(epochs.size()) {
+  QueueRun(const Netlist& netlist, const std::vector<pipes::Epoch>& epochs) : netlist_(netlist), index_(netlist), out_(epochs.size()) {
     for (const netlist::Queue& queue : netlist.queues) pointers_.push_back({std::max<std::int64_t>(queue.entries, 1), 0, 0});
     for (std::size_t e = 0; e < epochs.size(); ++e)
       for (const Graph* graph : epochs[e].graphs) {
@@ -48,7 +48,10 @@ class Beginnings final : public netlist::ProgramEvents {
         for (const auto& in : op.inputs)
           if (auto q = queue_between(in.name)) read_by_ops_.insert(*q);
     for (std::size_t q : read_by_ops_)
-      if (is_state(q)) pointers_[q].write = 1;
+      if (is_state(q)) {
+        pointers_[q].write = 1;
+        begun_.insert(q);
+      }
   }
 
   Result<void> execute(const Execution& execution) override {
@@ -66,7 +69,7 @@ class Beginnings final : public netlist::ProgramEvents {
   }
   void read_pointer_moved(std::size_t queue, std::int32_t value) override { pointers_[queue].read = pointers_[queue].wrapped(value); }
 
-  std::vector<std::vector<EntriesByQueue>> take() { return std::move(out_); }
+  Beginnings take() { return {std::move(out_), std::move(begun_)}; }
 
  private:
   // A queue, and not a ram, that an op writes.
@@ -168,16 +171,16 @@ class Beginnings final : public netlist::ProgramEvents {
   std::map<std::size_t, std::size_t> epoch_of_;  // by graph
   std::vector<std::size_t> graphs_in_;
   std::map<std::string, std::vector<std::size_t>> written_by_;
-  std::set<std::size_t> read_by_ops_;
+  std::set<std::size_t> read_by_ops_, begun_;
   std::map<std::size_t, std::vector<Execution>> waiting_;  // for others of their epochs
   std::vector<std::vector<EntriesByQueue>> out_;
 };
 
 }  // namespace
 
-Result<std::vector<std::vector<EntriesByQueue>>> beginnings(const Netlist& netlist, const std::vector<pipes::Epoch>& epochs) {
+Result<Beginnings> beginnings(const Netlist& netlist, const std::vector<pipes::Epoch>& epochs) {
   BUDA_ASSIGN(auto vm, netlist::ProgramVm::make(netlist));
-  Beginnings events(netlist, epochs);
+  QueueRun events(netlist, epochs);
   for (const netlist::Program* program : runtime::program_order(netlist)) {
     netlist::ProgramParameters ones;
     for (const auto& name : vm.parameters(program->name)) ones[name] = 1;

@@ -28,6 +28,7 @@ TEST(Liveness, AStateThatComesBackProvesAnyNumberOfInputs) {
   EXPECT_GT(epoch.equals, 0);
   EXPECT_EQ(epoch.kernels, 2u);
   EXPECT_TRUE(epoch.fork_joins.empty());
+  EXPECT_TRUE(epoch.given_first.empty());
 }
 
 TEST(Liveness, AnEpochOfOneInputRunsToItsEnd) {
@@ -127,7 +128,9 @@ TEST(Liveness, AQueueThatFollowsFromItself) {
       ops += op_text("b", "nop", last.c_str(), 1, "grid_loc: [0, 1], grid_size: [1, 1]", block);
       const std::string text = pipes::netlist_text(queue("q", last.c_str(), 0x28000000, entries) + queue("y", "b", 0x30000000, 8), ops, 4,
                                                    cat("q: {", kPointers, ", rd_ptr_autoinc: 1, global_rdptr_autoinc: 1}"));
-      EXPECT_FALSE(only_epoch(text).deadlock) << length << " ops, " << entries << " entries";
+      const EpochLiveness epoch = only_epoch(text);
+      EXPECT_FALSE(epoch.deadlock) << length << " ops, " << entries << " entries";
+      EXPECT_EQ(epoch.given_first, std::vector<std::string>{"q"});
     }
 }
 
