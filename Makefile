@@ -119,7 +119,7 @@ bounds: toolchain
 ARCHITECTURES ?= 10
 train: toolchain
 	/usr/bin/python3 tests/flow/train_transformers.py $(BUILD) --steps 50 --golden 200
-	/usr/bin/python3 tests/flow/train_random.py $(BUILD) --count $(ARCHITECTURES)
+	/usr/bin/python3 tests/flow/train_random.py $(BUILD) --count $(ARCHITECTURES) --golden 5
 	/usr/bin/python3 tests/flow/train_modes.py $(BUILD) . --long
 	/usr/bin/python3 tests/flow/train_recompute.py $(BUILD) . --long
 

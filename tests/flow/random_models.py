@@ -114,6 +114,17 @@ class Maker:
         mode = self.rng.choice(["zeros", "zeros", "reflect", "replicate"]) if padding else "zeros"
         return self.kept(nn.Conv2d(c, out, kernel, stride, padding, dilation, groups, self.chance(0.7), padding_mode=mode))
 
+    def mobile(self):
+        """Wider by a kernel of one tap, each channel or few of them by themselves, and narrower: as in MobileNet, EfficientNet, ResNeXt."""
+        c, h, w = self.shape
+        kernel, stride = self.rng.choice([k for k in (1, 3, 5, 7) if k // 2 < min(h, w)]), self.rng.choice([1, 1, 2])
+        wide = self.rng.choice([c, 2 * c, 12, 32, 33, 36])
+        groups = self.rng.choice([wide, wide] + [g for g in range(2, wide) if wide % g == 0])
+        between, out = wide * (self.rng.choice([1, 1, 2]) if groups == wide else 1), self.rng.choice([c, 3, 6])
+        parts = [nn.Conv2d(c, wide, 1), self.activation(), nn.Conv2d(wide, between, kernel, stride, kernel // 2, groups=groups, bias=self.chance(0.5)),
+                 self.activation(), nn.Conv2d(between, out, 1)]
+        return self.kept(Residual(*parts) if stride == 1 and out == c else nn.Sequential(*parts))
+
     def transposed(self):
         c, h, w = self.shape
         if max(h, w) > 12:
@@ -144,9 +155,11 @@ class Maker:
 
     def image_block(self):
         c, h, w = self.shape
-        kind = self.rng.choice(["conv", "conv", "conv", "transposed", "pool", "norm", "norm", "activation", "residual", "branches", "excite", "grow", "shuffle"])
+        kind = self.rng.choice(["conv", "conv", "mobile", "mobile", "transposed", "pool", "norm", "norm", "activation", "residual", "branches", "excite", "grow", "shuffle"])
         if kind == "conv":
             return nn.Sequential(self.convolution(), self.activation())
+        if kind == "mobile":
+            return self.mobile()
         if kind == "transposed":
             return self.transposed()
         if kind == "pool":

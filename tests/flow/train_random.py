@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random architectures learn on target cpu as in PyTorch.
 
-    train_random.py BUILD_DIR [--seeds A:B | --count N] [--steps N] [--keep DIR]
+    train_random.py BUILD_DIR [--seeds A:B | --count N] [--steps N] [--golden N] [--keep DIR]
 
 Without --seeds they are drawn anew and printed. Of each: gradients of the first step within 1e-4 of their norm; each loss within 1e-3 of PyTorch's, or within
-twice the difference between PyTorch in float32 and float64 at that step.
+twice the difference between PyTorch in float32 and float64 at that step. --golden N: so many steps compiled for n150, in golden's mode fp32, within the same.
 """
 import argparse
 import copy
@@ -66,7 +66,19 @@ def gradients(tools, model, loss):
     return {name: (before[name] - state(name) - state(f"{name}.low")) / RATE for name in after if not name.startswith("#")}
 
 
-def judge(seed, build, steps, keep):
+def compiled_losses(tools, steps):
+    """Of the step as the device runs it; none where it does not fit the device."""
+    try:
+        tools.run("buda", "compile", "model.train.graph.json", "--device", "n150", "-o", "step.tti", "-q")
+    except RuntimeError as error:
+        print(error)
+        return None
+    tools.run("trainer", "step.tti", "--threads", "1", "--inputs", "data.npz", "--targets", "targets.npz", "--steps", steps, "--set", "target.golden.mode=fp32",
+              "--log", "golden.jsonl")
+    return tools.losses("golden.jsonl")
+
+
+def judge(seed, build, steps, golden, keep):
     model, data, targets, classes = model_of(seed)
     text, make = optimizer_of(seed)
     expected, first = torch_losses(model, make, data, targets, classes, steps, False)
@@ -93,11 +105,16 @@ def judge(seed, build, steps, keep):
             if finite == steps or "[TR005]" not in str(error):
                 raise
         got = tools.losses("log.jsonl")
-    off = [abs(a - b) / max(1e-3, 2 * abs(b - c)) for a, b, c in zip(got, expected, exact)]
+        on_device = compiled_losses(tools, min(golden, finite)) if min(golden, finite) > 0 else []
+    limits = [max(1e-3, 2 * abs(a - b)) for a, b in zip(expected, exact)]
+    off = [abs(a - b) / limit for a, b, limit in zip(got, expected, limits)]
+    off_device = [abs(a - b) / limit for a, b, limit in zip(on_device or [], expected, limits)]
     kinds = sorted({type(m).__name__ for m in model.modules()} - {"Sequential", "Function"})
     good = not missing and names and distance < 1e-4 and len(got) == finite and max(off) <= 1
+    good = good and on_device is not None and len(on_device) == min(golden, finite) and max(off_device, default=0) <= 1
+    device = f", compiled {max(abs(a - b) for a, b in zip(on_device, expected)):.1e}" if on_device else ""
     print(f"seed {seed}: {text}, {loss}, {len(names)} gradients off by {distance:.1e}, loss {expected[0]:.4f} to {expected[finite - 1]:.4f} at step {finite}, off by at most "
-          f"{max(abs(a - b) for a, b in zip(got, expected)):.1e}{'' if good else f' FAILS {missing}'}; {', '.join(kinds)}", flush=True)
+          f"{max(abs(a - b) for a, b in zip(got, expected)):.1e}{device}{'' if good else f' FAILS {missing}'}; {', '.join(kinds)}", flush=True)
     return good
 
 
@@ -107,6 +124,7 @@ def main():
     parser.add_argument("--seeds")
     parser.add_argument("--count", type=int, default=10)
     parser.add_argument("--steps", type=int, default=60)
+    parser.add_argument("--golden", type=int, default=0)
     parser.add_argument("--keep", type=pathlib.Path)
     options = parser.parse_args()
     torch.set_num_threads(1)
@@ -118,7 +136,7 @@ def main():
     failed = []
     for seed in seeds:
         try:
-            good = judge(seed, options.build, options.steps, options.keep)
+            good = judge(seed, options.build, options.steps, options.golden, options.keep)
         except (RuntimeError, torch.onnx.errors.OnnxExporterError) as error:
             print(f"seed {seed}: {error}")
             good = False
