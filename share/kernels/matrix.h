@@ -90,6 +90,7 @@ inline void end_tile() {
 enum class Copy : uint32_t {
   move,     // 16 bits: as it is
   add,      // 32 bits: added to zeros in SrcB
+  add_to,   // added, with zeros in SrcB, to what the destination has
   to_dest,  // 32 bits: the unpacker has put it there
 };
 
@@ -105,6 +106,7 @@ inline void copy_tile() {
   for (uint32_t i = 0; i < 8; ++i) {
     if constexpr (how == Copy::move) issue<MOVA2D::word | MOVA2D::rows(2) | MOVA2D::addr_mod(0)>();
     if constexpr (how == Copy::add) issue<ELWADD::word | ELWADD::addr_mod(0)>();
+    if constexpr (how == Copy::add_to) issue<ELWADD::word | ELWADD::accumulate(1) | ELWADD::addr_mod(0)>();
   }
   rewind<how == Copy::move ? 1 : 3>();
 }

@@ -177,17 +177,17 @@ Value finish(const OpCall& call, const DestNumbers& numbers) {
 }
 
 std::span<const unsigned> phases_of(MathFidelity fidelity) {
-  static constexpr std::array<unsigned, 4> kAll = {0, 1, 2, 3};
-  static constexpr std::array<unsigned, 2> kLowOfB = {0, 2};
+  static constexpr std::array<unsigned, 4> kAll = {3, 2, 1, 0};
+  static constexpr std::array<unsigned, 2> kLowOfB = {2, 0};
   switch (fidelity) {
     case MathFidelity::lofi:
-      return std::span(kAll).first(1);
+      return std::span(kAll).last(1);
     case MathFidelity::hifi2:
-      return std::span(kAll).first(2);
+      return std::span(kAll).last(2);
     case MathFidelity::hifi2_b:
       return kLowOfB;
     case MathFidelity::hifi3:
-      return std::span(kAll).first(3);
+      return std::span(kAll).last(3);
     case MathFidelity::hifi4:
       break;
   }

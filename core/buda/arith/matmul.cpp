@@ -119,8 +119,16 @@ void add_in_l1(const OpCall& call, const std::vector<float>& arriving, float* th
   });
 }
 
+// What the matrix unit makes of a block's sums and of those that wait.
+void add_in_dest(const OpCall& call, DestRounding dest, const std::vector<float>& block, float* there) {
+  in_parts(call.threads, block.size(), 16, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) there[i] += block[i];
+    round_in_dest(dest, {there + begin, end - begin});
+  });
+}
+
 // C += A B for one pair of matrices, inner block by inner block; between blocks the sums wait in a buffer of the intermediate format, or
-// are added up there.
+// are added up there. In a destination of 16 bits a block's sums begin at zero, and are added to what waits when they are complete.
 void multiply(const OpCall& call, const float* a, const float* b, std::size_t m, std::size_t k, std::size_t n, bool spill_last, float* c) {
   const Op& op = call.op;
   const DestRounding dest = dest_rounding(call.mode, op.acc_format, op.out_format);
@@ -141,34 +149,32 @@ void multiply(const OpCall& call, const float* a, const float* b, std::size_t m,
     g.lda = 2 * k;
     g.step = 2 * tile;
   }
-  auto same_precision = [&] {
-    return call.mode == Mode::fp32 || (dest == DestRounding::none && op.intermed_format == DataFormat::float32) ||
-           (dest == DestRounding::bf16 && op.intermed_format == DataFormat::float16_b) ||
-           (dest == DestRounding::fp16 && op.intermed_format == DataFormat::float16);
-  };
   const std::size_t block = static_cast<std::size_t>(op.attributes.u_kt) * tile;
+  const bool is_narrow = call.mode == Mode::exact && dest != DestRounding::none;
   // Sums of 32 bits are the same wherever they are added.
-  const bool in_l1 =
-      call.mode == Mode::exact && op.attributes.l1_acc && dest != DestRounding::none && numerics::can_accumulate_in_l1(op.intermed_format);
-  if ((same_precision() && !in_l1) || op.intermed_format == DataFormat::invalid || is_integer(op.intermed_format)) {
+  const bool in_l1 = is_narrow && op.attributes.l1_acc && numerics::can_accumulate_in_l1(op.intermed_format);
+  const bool keeps_all = call.mode == Mode::fp32 || (dest == DestRounding::none && op.intermed_format == DataFormat::float32);
+  if (keeps_all || op.intermed_format == DataFormat::invalid || is_integer(op.intermed_format)) {
     g.k = k * stretch;
     return call.mode == Mode::fp32 ? gemm_past_zeros(g, call.threads) : gemm(g, call.threads);
   }
-  std::vector<float> sums(in_l1 ? m * n : 0);
+  std::vector<float> sums(is_narrow ? m * n : 0);
   for (std::size_t k0 = 0; k0 < k; k0 += block) {
     Gemm part = g;
     part.k = std::min(block, k - k0) * stretch;
     part.a += k0 * stretch;
     part.b += k0 * stretch * n;
-    if (in_l1) {
+    if (is_narrow) {
       std::fill(sums.begin(), sums.end(), 0.0f);
       part.c = sums.data();
-      gemm(part, call.threads);
+    }
+    gemm(part, call.threads);
+    if (in_l1) {
       pack(call.mode, dest, op.intermed_format, sums, n);
       add_in_l1(call, sums, c);
       continue;
     }
-    gemm(part, call.threads);
+    if (is_narrow) add_in_dest(call, dest, sums, c);
     if (k0 + block < k || spill_last)
       in_parts(call.threads, m * n, n, [&](std::size_t begin, std::size_t end) {
         pack(call.mode, dest, op.intermed_format, {c + begin, end - begin}, n);
@@ -204,7 +210,7 @@ std::int32_t sum_in_steps(std::int32_t sum, const std::int32_t* left, const std:
   constexpr std::size_t kTile = 32, kStep = 16;
   std::uint32_t word = numerics::sign_and_magnitude(sum);
   for (std::size_t tile = 0; tile < k; tile += kTile)
-    for (unsigned phase = 0; phase < 4; ++phase)
+    for (unsigned phase : bits::phases_of(netlist::MathFidelity::hifi4))
       for (std::size_t from = tile; from < tile + kTile; from += kStep) {
         std::int32_t step = 0;
         for (std::size_t p = from; p < from + kStep; ++p)

@@ -6,6 +6,7 @@
 #include <buda/numerics/unpack.hpp>
 
 #include <algorithm>
+#include <array>
 
 namespace buda::arith::bits {
 
@@ -44,8 +45,21 @@ class L1Sums {
   std::vector<float> sums_;
 };
 
+// What waits in L1, added to a block's sums: SrcA has the one, SrcB zeros.
+void add_waiting(const OpCall& call, const DestNumbers& waiting, Words& block) {
+  constexpr std::size_t kAtOnce = 1024;
+  static constexpr std::array<std::uint32_t, kAtOnce> kZeros{};
+  const numerics::Source source = waiting.form == numerics::Dest::fp16 ? numerics::Source::fp16 : numerics::Source::tf32;
+  in_parts(call.threads, block.size(), kAtOnce, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; i += kAtOnce)
+      numerics::best_kernels().elwadd(
+          {waiting.words.data() + i, kZeros.data(), block.data() + i, std::min(kAtOnce, end - i), source, waiting.form, 0}, true);
+  });
+}
+
 // One matrix of the output: the products of `z` pairs of matrices, from matrix `first` on, inner block by inner block. Between blocks the
-// sums wait in a buffer of the intermediate format, or are added up there.
+// sums wait in a buffer of the intermediate format, or are added up there. A block's sums begin at zero, but for those of 32 bits that the
+// unpacker puts back into the destination.
 DestNumbers products(const OpCall& call, const Words& a, const Words& b, std::size_t first, std::size_t z) {
   const Op& op = call.op;
   const Value &left = *call.inputs[0], &right = *call.inputs[1];
@@ -55,11 +69,20 @@ DestNumbers products(const OpCall& call, const Words& a, const Words& b, std::si
   const bool in_l1 = op.attributes.l1_acc && numerics::can_accumulate_in_l1(between);
   DestNumbers sums{how.dest, Words(left.rows() * right.cols())};
   L1Sums l1(call, between);
+  const bool continues = how.dest == numerics::Dest::fp32 && (between == DataFormat::float32 || !is_float(between));
+  bool is_first = true;
   for (std::size_t t = first; t < first + z; ++t) {
     const LeftOperand l(part_of(a, t * left.matrix(), left.matrix()), k);
     const RightOperand r(part_of(b, t * right.matrix(), right.matrix()), right.cols());
     for (std::size_t k0 = 0; k0 < k; k0 += block) {
-      numerics::multiply(how, l, r, k0, std::min(block, k - k0), sums.words, call.threads);
+      const bool adds = !in_l1 && !continues && !is_first;
+      Words fresh(adds ? sums.words.size() : 0);
+      numerics::multiply(how, l, r, k0, std::min(block, k - k0), adds ? fresh : sums.words, call.threads);
+      if (adds) {
+        add_waiting(call, sums, fresh);
+        sums.words.swap(fresh);
+      }
+      is_first = false;
       if (in_l1) {
         l1.add(sums);
         std::fill(sums.words.begin(), sums.words.end(), 0u);

@@ -2,8 +2,8 @@
 // Products of whole matrices of tiles, in the order in which kernels execute them.
 //
 // The order is part of the result, since every step rounds. For each tile of the inner dimension, one after the other; in it for each phase
-// of the fidelity; in it for the left and the right half of the tile, 16 inner indices each: MVMUL. Numbers of the destination do not
-// depend on each other, so that the order of rows, columns and threads makes no difference.
+// of the fidelity, in the order that Product gives; in it for the left and the right half of the tile, 16 inner indices each: MVMUL.
+// Numbers of the destination do not depend on each other, so that the order of rows, columns and threads makes no difference.
 #pragma once
 
 #include <buda/base/line_vector.hpp>

@@ -45,10 +45,10 @@ struct BinaryKernel {
     for (uint32_t n = arguments().tiles, slot = 0; n > 0; --n, slot ^= 1) {
       begin_tile<K::out.wide, K::slots>(slot);
       if constexpr (K::operation == Binary::multiply) {
-        multiply_phase<0>();
-        multiply_phase<1>();
-        multiply_phase<2>();
         multiply_phase<3>();
+        multiply_phase<2>();
+        multiply_phase<1>();
+        multiply_phase<0>();
       } else {
         for (uint32_t i = 0; i < 8; ++i) {
           if constexpr (K::operation == Binary::add) issue<ELWADD::word | ELWADD::addr_mod(0)>();

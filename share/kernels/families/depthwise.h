@@ -9,7 +9,7 @@
 
 namespace tt {
 
-// K: as of a matmul without a bias and without a last round.
+// K: as of a matmul without a bias and without a last round, whose blocks go on.
 template <class K>
 struct DepthwiseKernel : MatmulKernel<K> {
   static void unpack() {
@@ -30,7 +30,7 @@ struct DepthwiseKernel : MatmulKernel<K> {
         Products::for_tiles([&](uint32_t row, uint32_t block_col, uint32_t col) {
           if (Products::reads_back(block)) {
             between.wait_for(1);
-            Products::read_back(between.address(0));
+            Products::template read_back<Products::back>(between.address(0));
             between.take(1);
           }
           for (uint32_t k = 0; k < inner; ++k) {

@@ -1,12 +1,14 @@
 // Products of matrices of tiles.
 //
 // For each matrix of the output, block by block of the inner dimension: every tile of the output is the sum of the products of its row of
-// in0's block and its column of in1's. Between blocks the sums wait in L1, in the intermediate format: they are read back before the next
-// block, or, with K::sums_in_l1, the packers add to them. Where more is to be done with the sums (read them back, add a bias), a last round
-// over them does it: also where what the output has from earlier inputs (K::previous) is added, in a format that packers do not add up, and
-// where integers are scaled. Sums of integers begin with the bias.
+// in0's block and its column of in1's. Between blocks the sums wait in L1, in the intermediate format: the next block's sums are added to
+// them when they are complete, by the matrix unit or, with K::sums_in_l1, by the packers, so that each block rounds a long sum once. Sums
+// of 32 bits that the unpacker puts into the destination are read back before the block. Where more is to be done with the sums (read them
+// back, add a bias), a last round over them does it: also where what the output has from earlier inputs (K::previous) is added, in a format
+// that packers do not add up, and where integers are scaled. Sums of integers begin with the bias.
 //
-// Products of one tile: in0's faces are in SrcB, in1's in SrcA. First all with the left half of in0's tile, then with the right half: the
+// Products of one tile: in0's faces are in SrcB, in1's in SrcA. The phases of the leading bits come last: what the others add is small, and
+// so is what they round, as long as the sum is. In each phase first all with the left half of in0's tile, then with the right half: the
 // order in which numbers are added is part of the result.
 #pragma once
 
@@ -18,8 +20,9 @@ enum class Round : uint32_t { none, copy, bias, previous, scale };
 
 // K: `left` (in0), `right` (in1), `between` (the sums, as they are read back), `sums` (the same, as an operand of a sum), `bias` (Operand;
 // with Round::previous the output), `begins_with_bias` (which is an operand as the sums are), `copy` (Copy, of the sums), `spills` (there
-// is more than one block), `sums_in_l1`, `round` (Round), `phases`, `slots`, `program` (Program, of the vector unit, at the end), `whole`
-// (Packed, of sums to which the output's earlier ones are added), `out` and `partial` (Packed), `relu_mode`, `relu_threshold`.
+// is more than one block), `goes_on` (each block where the one before has ended), `sums_in_l1`, `round` (Round), `phases`, `slots`,
+// `program` (Program, of the vector unit, at the end), `whole` (Packed, of sums to which the output's earlier ones are added), `out` and
+// `partial` (Packed), `relu_mode`, `relu_threshold`.
 template <class K>
 struct MatmulKernel {
   static constexpr bool last_packs_out = K::round == Round::none;  // the last block's sums are the result
@@ -35,9 +38,14 @@ struct MatmulKernel {
           for (uint32_t c = 0; c < cols; ++c) visit(i * rows + r, j, c);
   }
 
+  // How a block's sums become those of all blocks so far: the destination begins with what waits, or that is added to it.
+  static constexpr bool begins_with_sums = K::goes_on || K::copy == Copy::to_dest;
+  static constexpr Copy back = begins_with_sums ? K::copy : Copy::add_to;
+
+  template <Copy how>
   static void read_back(uint32_t tile) {
-    if constexpr (K::copy == Copy::add) zeros_in_b();
-    if constexpr (K::copy == Copy::to_dest) {
+    if constexpr (how == Copy::add || how == Copy::add_to) zeros_in_b();
+    if constexpr (how == Copy::to_dest) {
       wait_semaphore<kToDestSemaphore, kWhileZero>();
       issue<SEMGET::word | SEMGET::semaphores(kToDestSemaphore)>();
     }
@@ -102,8 +110,10 @@ struct MatmulKernel {
     configure_unpacker<kSrcB>(K::left);
   }
 
-  // Before block `block`, from the bias or from what the block before has left.
+  // The bias, or what the block before has left: into the destination before block `block`, or added to the block's sums after it.
   static bool reads_back(uint32_t block) { return (K::begins_with_bias && block == 0) || (K::spills && !K::sums_in_l1 && block > 0); }
+  static bool reads_before(uint32_t block) { return begins_with_sums && reads_back(block); }
+  static bool reads_after(uint32_t block) { return !begins_with_sums && reads_back(block); }
 
   static void unpack() {
     begin_unpacking();
@@ -124,15 +134,17 @@ struct MatmulKernel {
         ZONE("block");
         left.wait_for(left_tiles);
         right.wait_for(right_tiles);
+        const auto read_sums = [&]() {
+          RingEnd& sums = K::begins_with_bias && block == 0 ? bias : between;
+          sums.wait_for(1);
+          read_back<back>(sums.address(0));
+          sums.take(1);
+        };
         for_tiles([&](uint32_t row, uint32_t block_col, uint32_t col) {
-          if (reads_back(block)) {
-            RingEnd& sums = K::begins_with_bias && block == 0 ? bias : between;
-            sums.wait_for(1);
-            read_back(sums.address(0));
-            sums.take(1);
-          }
+          if (reads_before(block)) read_sums();
           for (uint32_t k = 0; k < inner; ++k)
             unpack_pair<K::right.turned>(right.address((block_col * inner + k) * cols + col), left.address(row * inner + k));
+          if (reads_after(block)) read_sums();
         });
         left.take(left_tiles);
         right.take(right_tiles);
@@ -166,10 +178,10 @@ struct MatmulKernel {
   }
 
   static void multiply_tile() {
-    multiply_phase<0>();
-    multiply_phase<1>();
-    multiply_phase<2>();
     multiply_phase<3>();
+    multiply_phase<2>();
+    multiply_phase<1>();
+    multiply_phase<0>();
     rewind<3>();
   }
 
@@ -182,6 +194,14 @@ struct MatmulKernel {
   // Of the sums in SrcA, and what is in SrcB: 8 rows of each and of the destination at a time.
   static void step_by_eight() { set_address_mod<0, 8, 8, 8>(); }
   static constexpr uint32_t moved_format = K::between.unpacked;
+
+  static void take_sums() {
+    set_formats<moved_format, moved_format>();
+    step_by_eight();
+    copy_tile<back>();
+    step_for_products();
+    set_formats<K::right.unpacked, K::left.unpacked>();
+  }
 
   static void math() {
     set_formats<K::right.unpacked, K::left.unpacked>();
@@ -196,14 +216,9 @@ struct MatmulKernel {
         ZONE("block");
         for (uint32_t n = tiles; n > 0; --n, slot ^= 1) {
           begin_tile<K::out.wide, K::slots>(slot);
-          if (reads_back(block)) {
-            set_formats<moved_format, moved_format>();
-            step_by_eight();
-            copy_tile<K::copy>();
-            step_for_products();
-            set_formats<K::right.unpacked, K::left.unpacked>();
-          }
+          if (reads_before(block)) take_sums();
           for (uint32_t k = 0; k < inner; ++k) multiply_tile();
+          if (reads_after(block)) take_sums();
           if constexpr (K::program.count > 0 && last_packs_out) {
             if (block + 1 == a.blocks) {
               apply_program<K>();

@@ -176,7 +176,7 @@ struct SparseKernel {
         const uint32_t product = listed(i);
         if (product == kRest) {
           between.wait_for(1);
-          MatmulKernel<K>::read_back(between.address(0));
+          MatmulKernel<K>::template read_back<K::copy>(between.address(0));
           between.take(1);
         } else {
           unpack_pair<K::right.turned>(right.address(activation_tile(product >> 16, block_col, col) - taken),

@@ -1,9 +1,9 @@
 // Ops that take several steps, or tiles in an order of their own: fused ops, reductions, maximum, splice.
 //
-// All tiles of a round are in L1 at the same time: the inputs' in their rings, the results of steps in buffers. A reduction of too many tiles
-// for that takes them as they come (`as_they_come`), one after the other. A step makes tiles one
-// after the other; a table in L1 says from which tiles it makes each. Its words: for each step the number of its tiles and how many entries
-// each of them has, then these entries: in the upper half the operand (inputs from 0 on, buffers from kInputs on), in the lower the tile.
+// All tiles of a round are in L1 at the same time: the inputs' in their rings, the results of steps in buffers. A reduction of too many
+// tiles for that takes them as they come (`as_they_come`), one after the other. A step makes tiles one after the other; a table in L1 says
+// from which tiles it makes each. Its words: for each step the number of its tiles and how many entries each of them has, then these
+// entries: in the upper half the operand (inputs from 0 on, buffers from kInputs on), in the lower the tile.
 #pragma once
 
 #include <families/matmul.h>
@@ -119,8 +119,8 @@ struct Reduction {
 };
 
 // K: `slots`, `wide`, `steps`, and for_steps(visit), which calls visit(S()) for each step. S: `kind` (Step), `a`, `b` (Operand), `a_copy`,
-// `b_copy` (Copy), `spread` (Spread), `phases`, `program` (Program), `waits` (for the steps before), `last` (its tiles leave), `as_they_come`,
-// `out` (Packed), `relu_mode`, `relu_threshold`.
+// `b_copy` (Copy), `spread` (Spread), `phases`, `program` (Program), `waits` (for the steps before), `last` (its tiles leave),
+// `as_they_come`, `out` (Packed), `relu_mode`, `relu_threshold`.
 template <class K>
 struct StepsKernel {
   struct Inputs {
@@ -274,7 +274,7 @@ struct StepsKernel {
       whole_tile<S>();
       rewind<3>();
     } else if constexpr (S::kind == Step::multiply) {
-      multiply_phase<S, 0>(), multiply_phase<S, 1>(), multiply_phase<S, 2>(), multiply_phase<S, 3>();
+      multiply_phase<S, 3>(), multiply_phase<S, 2>(), multiply_phase<S, 1>(), multiply_phase<S, 0>();
       rewind<3>();
     } else if constexpr (S::kind == Step::products) {
       for (uint32_t i = 0; i < entries; i += 2) MatmulKernel<S>::multiply_tile();

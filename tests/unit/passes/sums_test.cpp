@@ -2,6 +2,8 @@
 // Long sums and movements of many bits: the error model, what assign-formats makes of it, and split-sums.
 #include "values.hpp"
 
+#include <buda/base/checked.hpp>
+#include <buda/graph/tags/sum_blocks.hpp>
 #include <buda/graph/values/sum_roundings.hpp>
 #include <buda/ops/linear_algebra/sparse.hpp>
 #include <buda/passes/formats/accumulation_error.hpp>
@@ -221,7 +223,7 @@ TEST(SplitSums, OfProducts) {
 TEST(SplitSums, OfSmallResultsBySteps) {
   for (std::int64_t batch : {1, 3})
     for (std::int64_t rows : {32, 96})
-      for (std::int64_t tiles : {2, 4, 9, 71, 313}) {
+      for (std::int64_t tiles : {5, 9, 71, 313}) {
         Builder b("g", graph::Level::device);
         b.output("y", b.matmul(b.input("x", {batch, rows, 32 * tiles}), b.input("w", {batch, 32 * tiles, 64})));
         Graph graph = finished(b);
@@ -256,12 +258,60 @@ TEST(SplitSums, OfPickedTermsBySteps) {
       }
 }
 
-TEST(SplitSums, OfLargeResultsTileByTile) {
-  Builder b("g", graph::Level::device);
-  b.output("y", b.matmul(b.input("x", {512, 512}), b.input("w", {512, 512})));
-  Graph graph = finished(b);
-  EXPECT_GT(split(graph), 0u);
-  EXPECT_EQ(count_of(graph, "depthwise"), 1u);
+// One op, whose inner dimension one of its blocks divides.
+TEST(SplitSums, OfLargeResultsBlockByBlock) {
+  for (std::int64_t tiles : {8, 13, 37, 71, 127})
+    for (bool has_bias : {false, true}) {
+      Builder b("g", graph::Level::device);
+      auto bias = Edge(b.parameter("bias", varied({1, 512})), {Tm::broadcast(TmDim::r, 16)});
+      auto x = b.input("x", {512, 32 * tiles}), w = b.input("w", {32 * tiles, 512});
+      b.output("y", called(b, "product", has_bias ? b.matmul(x, w, bias) : b.matmul(x, w)));
+      Graph graph = finished(b);
+      EXPECT_EQ(split(graph), 0u);
+      const graph::Node& product = graph.node(graph.find("product"));
+      const auto blocks = graph::sum_blocks(product);
+      ASSERT_TRUE(blocks && *blocks) << tiles;
+      const std::int64_t inner = graph.type(product.inputs()[0])->shape[3] / 32;
+      EXPECT_LE(inner, tiles + std::max<std::int64_t>(4, tiles / 10));
+      EXPECT_EQ(inner, tiles_in_blocks(inner, **blocks)) << tiles;
+    }
+}
+
+TEST(SplitSums, OfFewTilesBlockByBlock) {
+  for (std::int64_t tiles : {2, 3, 4}) {
+    Builder b("g", graph::Level::device);
+    b.output("y", called(b, "product", b.matmul(b.input("x", {3, 96, 32 * tiles}), b.input("w", {3, 32 * tiles, 64}))));
+    b.output("z", called(b, "sum", b.matmul(b.exp(b.input("v", {32, 128 * tiles})), b.constant(filled({128 * tiles, 32}, 1)))));
+    Graph graph = finished(b);
+    EXPECT_EQ(split(graph), 0u);
+    for (const char* name : {"product", "sum"}) EXPECT_TRUE(*graph::sum_blocks(graph.node(graph.find(name)))) << name << tiles;
+  }
+}
+
+// Longer ones are products that add up so, and sums of those.
+TEST(SplitSums, OfLongProductsOfBlocks) {
+  for (std::int64_t tiles : {129, 313, 521}) {
+    Builder b("g", graph::Level::device);
+    b.output("y", b.matmul(b.input("x", {288, 32 * tiles}), b.input("w", {32 * tiles, 256})));
+    Graph graph = finished(b);
+    EXPECT_GT(split(graph), 0u);
+    EXPECT_EQ(count_of(graph, "depthwise"), 1u);
+    std::size_t in_blocks = 0;
+    for (NodeId id : graph.topological_order()) in_blocks += *graph::sum_blocks(graph.node(id)) ? 1 : 0;
+    EXPECT_EQ(in_blocks, 1u);
+  }
+}
+
+TEST(SumBlocks, OfAnyNumberOfTiles) {
+  for (std::int64_t tiles = 2; tiles <= kMaxTilesInBlocks; ++tiles) {
+    const graph::SumBlocks blocks = exact_blocks(tiles);
+    EXPECT_LE(1, blocks.least);
+    EXPECT_LE(blocks.least, blocks.most);
+    EXPECT_LE(ceil_div(tiles, blocks.least), 16);
+    const std::int64_t whole = tiles_in_blocks(tiles, blocks);
+    EXPECT_GE(whole, tiles);
+    EXPECT_LT(whole - tiles, blocks.least) << tiles;
+  }
 }
 
 TEST(SplitSums, FactorsOfManyBitsBecomeTwo) {

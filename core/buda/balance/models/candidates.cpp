@@ -13,6 +13,7 @@
 #include <buda/tiling/flat_rows.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <utility>
 #include <variant>
@@ -108,6 +109,9 @@ std::optional<BlockShape> Candidates::blocking(const netlist::TileShape& held, G
 std::vector<std::int64_t> Candidates::inner_steps(std::int64_t inner) {
   std::vector<std::int64_t> out;
   auto all = divisors(inner);
+  const bool is_chosen = overrides_ != nullptr && overrides_->u_kt;
+  const auto is_exact = [this](std::int64_t step) { return step >= spec_.least_block && step <= spec_.most_block; };
+  if (spec_.most_block > 0 && !is_chosen && std::any_of(all.begin(), all.end(), is_exact)) std::erase_if(all, std::not_fn(is_exact));
   for (auto it = all.rbegin(); it != all.rend(); ++it) {
     if (overrides_ == nullptr || !overrides_->u_kt || *overrides_->u_kt == *it) {
       out.push_back(*it);

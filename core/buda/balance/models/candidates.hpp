@@ -44,7 +44,7 @@ class Candidates {
   // The blocking of one core's part of a result of this shape: the largest ublock of at most `dest` tiles, the wider of two equal ones.
   // Nothing where the user overrides it.
   std::optional<netlist::BlockShape> blocking(const netlist::TileShape& held, GridShape grid, std::int64_t dest);
-  // Steps of the inner dimension, from large to small, as the user allows.
+  // Steps of the inner dimension, from large to small, as the user and the exactness of its sums allow.
   std::vector<std::int64_t> inner_steps(std::int64_t inner);
 
   // Completes a candidate (buffers, residency) and keeps it if it fits. When it does not, returns false, and it is counted.

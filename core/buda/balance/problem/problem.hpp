@@ -76,9 +76,11 @@ struct OpSpec {
   // one of them can wait for the other.
   std::int64_t depth = 1;
   std::int64_t sum_roundings = 0;  // of each sum, which may have more bits (graph/sum_roundings.hpp); 0: it may not
-  bool l1_acc = false;             // the packer may add its partial sums in L1 (problem/l1_accumulation.hpp)
-  bool feeds_queued = false;       // some user takes it as a queued operand
-  bool feeds_loopback = false;     // an input of the next step is read from the queue that it writes
+  // Tiles of its inner dimension that it adds up at a time, where that decides how exact its sums are (graph/tags/sum_blocks.hpp); 0: any.
+  std::int64_t least_block = 0, most_block = 0;
+  bool l1_acc = false;          // the packer may add its partial sums in L1 (problem/l1_accumulation.hpp)
+  bool feeds_queued = false;    // some user takes it as a queued operand
+  bool feeds_loopback = false;  // an input of the next step is read from the queue that it writes
   // Of the whole model (tile_sizes.hpp): a worker may have to keep headers for tiles of each.
   std::size_t tile_sizes = 1;
   std::int32_t segment = 0;    // of the device (segment_order.hpp); ascending in the schedule

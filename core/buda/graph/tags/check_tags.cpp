@@ -5,6 +5,7 @@
 #include <buda/graph/graph.hpp>
 #include <buda/graph/tags/constraint_tags.hpp>
 #include <buda/graph/tags/loopback.hpp>
+#include <buda/graph/tags/sum_blocks.hpp>
 #include <buda/graph/tags/tile_rows.hpp>
 
 namespace buda::graph {
@@ -29,6 +30,7 @@ std::vector<Diagnostic> check_tags(const Graph& graph) {
     collect(schedule_places(n), &n, found);
     collect(chip_of(n), &n, found);
     collect(named_tile_rows(n), &n, found);
+    collect(sum_blocks(n), &n, found);
   }
   collect(loopbacks(graph), nullptr, found);
   return found;

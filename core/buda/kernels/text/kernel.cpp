@@ -189,7 +189,7 @@ Choice matmul_kernel(const Op& op) {
   Kernel k{"matmul",
            {operand("left", as_factor(left)), operand("right", as_it_comes(op, 1, as_factor(right))), operand("between", way.operand),
             operand("sums", sums), operand("bias", bias), enumerator("Copy", "copy", way.name), flag("spills", blocks > 1),
-            flag("sums_in_l1", in_l1),
+            flag("goes_on", false), flag("sums_in_l1", in_l1),
             enumerator("Round", "round",
                        previous              ? "previous"
                        : scales              ? "scale"
@@ -222,10 +222,10 @@ Choice depthwise_kernel(const Op& op) {
   Kernel k{
       "depthwise",
       {operand("left", as_factor(left)), operand("right", as_it_comes(op, 1, as_factor(right))), operand("between", way.operand),
-       enumerator("Copy", "copy", way.name), flag("spills", spills), flag("sums_in_l1", false), enumerator("Round", "round", "none"),
-       flag("begins_with_bias", false), number("phases", phase_bits(op.fidelity)), number("slots", spills && way.operand.to_dest ? 1 : 2),
-       std::get<Constant>(program(std::nullopt, dest, netlist::VectorMode::rc)), packed("partial", dest, between),
-       packed("whole", dest, between)}};
+       enumerator("Copy", "copy", way.name), flag("spills", spills), flag("goes_on", true), flag("sums_in_l1", false),
+       enumerator("Round", "round", "none"), flag("begins_with_bias", false), number("phases", phase_bits(op.fidelity)),
+       number("slots", spills && way.operand.to_dest ? 1 : 2), std::get<Constant>(program(std::nullopt, dest, netlist::VectorMode::rc)),
+       packed("partial", dest, between), packed("whole", dest, between)}};
   add_output(op, dest, k.constants);
   return k;
 }

@@ -2,6 +2,8 @@
 // Rounding and stalling of sums of so many steps.
 #include <buda/passes/formats/accumulation_error.hpp>
 
+#include <buda/base/checked.hpp>
+
 #include <algorithm>
 #include <cmath>
 
@@ -21,6 +23,19 @@ double expected_error(const SumSteps& sum, int significant_bits) {
   const double rounding = unit * std::sqrt((4 + steps * static_cast<double>(sum.phases)) / 16);
   const double stalled = std::max(0.0, 1 - 2 * size_of_steps(sum.coherence) / (unit * steps));
   return sum.coherence * std::min(1.0, rounding + stalled);
+}
+
+// From sums of module numerics (docs/internals/numerics.md).
+graph::SumBlocks exact_blocks(std::int64_t tiles) {
+  constexpr std::int64_t kMaxBlocks = 16, kLargestBlock = kMaxTilesInBlocks / kMaxBlocks;
+  const std::int64_t least = std::min(ceil_div(tiles, kMaxBlocks), kLargestBlock);
+  return {least, std::max(least, std::min(kLargestBlock, tiles / 2))};
+}
+
+std::int64_t tiles_in_blocks(std::int64_t tiles, graph::SumBlocks blocks) {
+  std::int64_t out = align_up(tiles, blocks.most);
+  for (std::int64_t block = blocks.least; block < blocks.most; ++block) out = std::min(out, align_up(tiles, block));
+  return out;
 }
 
 bool is_inexact_in(DataFormat accumulate, const std::optional<SumSteps>& sum, double largest_error) {
