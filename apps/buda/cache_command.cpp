@@ -15,17 +15,17 @@ std::string size_text(const cache::Size& size) {
 }
 
 Result<void> run(const CacheOptions& o, cli::ToolHost& host) {
+  constexpr std::string_view kStats = "stats", kClear = "clear";
+  if (o.action != kStats && o.action != kClear)
+    return usage_error("BD005", cat("'", o.action, "' is not something that can be done with a store; ACTION is stats or clear"));
   if (o.store.empty()) return usage_error("BD005", "option --cache is missing: name the folder of the store");
-  if (o.action == "stats") {
+  if (o.action == kStats) {
     BUDA_ASSIGN(auto size, cache::measure(o.store));
     return host.fs().write(std::string(io::kStdStream), cat(o.store, ": ", size_text(size), '\n'));
   }
-  if (o.action == "clear") {
-    BUDA_ASSIGN(auto gone, cache::shrink(o.store, 0));
-    host.log(0, cat(o.store, ": removed ", size_text(gone)));
-    return success();
-  }
-  return usage_error("BD005", cat("'", o.action, "' is not something that can be done with a store; ACTION is stats or clear"));
+  BUDA_ASSIGN(auto gone, cache::shrink(o.store, 0));
+  host.log(0, cat(o.store, ": removed ", size_text(gone)));
+  return success();
 }
 
 }  // namespace

@@ -10,7 +10,9 @@
 #include <boost/program_options.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
+#include <system_error>
 #include <utility>
 
 namespace buda::cli {
@@ -234,6 +236,9 @@ std::string meant_by(const std::string& text, const std::vector<std::string>& ar
   };
   if (ends_with_one_of({".npz", ".npy", ".safetensors"}) && option_for_it("inputs")) return cat("did you mean '--inputs ", text, "'?");
   if (ends_with_one_of({".yaml", ".yml"}) && option_for_it("netlist")) return cat("did you mean '--netlist ", text, "'?");
+  std::error_code error;
+  if (set.find("output") == nullptr && option_for_it("cache") && std::filesystem::is_directory(text, error))
+    return cat("did you mean '--cache ", text, "'?");
   const bool has_input = std::find(arguments.begin(), arguments.end(), "-i") != arguments.end();
   return !has_input && has_input_option(set) ? cat("did you mean '-i ", text, "'?") : "";
 }

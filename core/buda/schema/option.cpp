@@ -17,12 +17,22 @@ std::optional<bool> parse_flag(const std::string& text) {
   return std::nullopt;
 }
 
+// More digits than any integer here has.
+bool is_large_integer(std::string_view text) {
+  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+  return text.size() > 18 && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+Diagnostic out_of_range(const std::string& text, const std::string& where, std::string_view allowed) {
+  return usage_error("CL003", cat(where, ": ", text, " is out of range; allowed: ", allowed));
+}
+
 Result<void> check_range(const OptionSpec& spec, double value, const std::string& text, const std::string& where) {
   if ((!spec.least || value >= *spec.least) && (!spec.most || value <= *spec.most)) return success();
-  std::string allowed = spec.least && spec.most ? cat(*spec.least, " to ", *spec.most)
-                        : spec.least            ? cat("at least ", *spec.least)
-                                                : cat("at most ", *spec.most);
-  return usage_error("CL003", cat(where, ": ", text, " is out of range; allowed: ", allowed));
+  return out_of_range(text, where,
+                      spec.least && spec.most ? cat(*spec.least, " to ", *spec.most)
+                      : spec.least            ? cat("at least ", *spec.least)
+                                              : cat("at most ", *spec.most));
 }
 
 }  // namespace
@@ -41,6 +51,7 @@ Result<void> check_option_value(const OptionSpec& spec, const std::string& text,
       return usage_error("CL003", cat(where, ": expected true or false, found '", text, "'"));
     case OptionType::integer:
       if (auto value = parse_int(text)) return check_range(spec, static_cast<double>(*value), text, where);
+      if (is_large_integer(text)) return out_of_range(text, where, "64 bits");
       return usage_error("CL003", cat(where, ": expected an integer, found '", text, "'"));
     case OptionType::real:
       if (auto value = parse_double(text)) return check_range(spec, *value, text, where);
