@@ -8,6 +8,7 @@
 #include <buda/plugin/loader.hpp>
 
 #include <cstdlib>
+#include <fuzz/zip_checksums.hpp>
 
 namespace {
 
@@ -24,22 +25,27 @@ std::unique_ptr<plugin::Frontend> load() {
   return std::move(made).value();
 }
 
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const auto frontend = load();
-  std::string text(reinterpret_cast<const char*>(data), size);
-  static_cast<void>(frontend->recognizes(text, "m"));
+void import(plugin::Frontend& frontend, const std::string& text) {
+  static_cast<void>(frontend.recognizes(text, "m"));
   io::MemoryFileSystem fs;
   CollectingSink sink;
   Host host(fs, sink);
-  auto graph = frontend->import({"m", io::Bytes(text)}, {}, host);
+  auto graph = frontend.import({"m", io::Bytes(text)}, {}, host);
   if (graph) {
     static_cast<void>(graph::graph_text(*graph));
-    return 0;
+    return;
   }
   if (graph.failure().empty()) std::abort();
   for (const auto& d : graph.failure().diagnostics())
     if (d.message.empty() || d.fault == Fault::bug || format_text(d, {}, nullptr).empty()) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const auto frontend = load();
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  import(*frontend, text);
+  if (text.starts_with("PK")) import(*frontend, with_checksums(text));
   return 0;
 }

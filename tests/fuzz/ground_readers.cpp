@@ -10,6 +10,7 @@
 
 #include <cstdlib>
 #include <fuzz/check.hpp>
+#include <fuzz/zip_checksums.hpp>
 #include <unit/io/yaml_comparison.hpp>
 
 namespace {
@@ -32,6 +33,7 @@ using namespace buda;
 
 [[maybe_unused]] void fuzz_tensors(std::string text) {
   check(parse_tensors(io::Bytes(text), "f.pb"));
+  if (text.starts_with("PK")) check(parse_tensors(io::Bytes(with_checksums(text)), "f"));
   check(parse_tensors(io::Bytes(std::move(text)), "f"));
 }
 
