@@ -7,6 +7,8 @@
 #include <buda/base/text.hpp>
 #include <buda/diag/parallel_results.hpp>
 #include <buda/io/folder_product.hpp>
+#include <buda/movers/lower.hpp>
+#include <buda/movers/text.hpp>
 #include <buda/overlay/blob/blob_file.hpp>
 #include <buda/overlay/reports/report.hpp>
 
@@ -21,6 +23,10 @@ namespace {
 
 Result<void> write_blob(const StreamPrograms& made, const std::string& format, std::int64_t epoch, io::OutputFile& out) {
   if (format == "yaml") return overlay::write_blob_yaml(made.blob, made.pipes.graph, made.device, static_cast<std::uint32_t>(epoch), out);
+  if (format == "movers") {
+    BUDA_ASSIGN(const auto tables, movers::lower(made.blob, {}));
+    return out.write(movers::text_of(tables, made.blob, made.device));
+  }
   return overlay::write_blob(made.blob, out);
 }
 
@@ -87,7 +93,10 @@ Result<std::vector<Epoch>> epochs_of(const Options& o, io::FileSystem& fs) {
     if (error != std::errc() || rest != end) continue;
     const std::string overlay = cat('/', name, "/overlay/");
     epoch.pipes = cat(o.pipes, overlay, fs.exists(cat(o.pipes, overlay, "pipes.json")) ? "pipes.json" : "pipegen.yaml");
-    epoch.blob = cat(o.output.empty() ? o.pipes : o.output, overlay, o.format == "yaml" ? "blob.yaml" : "blob.json");
+    epoch.blob = cat(o.output.empty() ? o.pipes : o.output, overlay,
+                     o.format == "yaml"     ? "blob.yaml"
+                     : o.format == "movers" ? "movers.txt"
+                                            : "blob.json");
     out.push_back(std::move(epoch));
   }
   std::sort(out.begin(), out.end(), [](const Epoch& a, const Epoch& b) { return a.number < b.number; });

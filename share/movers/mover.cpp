@@ -13,7 +13,7 @@ static volatile uint32_t& word(uint32_t address) { return *reinterpret_cast<vola
 static volatile MoverHeader& header() { return *reinterpret_cast<volatile MoverHeader*>(kTables); }
 
 enum : uint32_t { kTaken = 12, kArrived = 16 };  // registers 3 and 4 of a stream, in bytes
-enum : uint32_t { kLargestRequest = 8192 };
+enum : uint32_t { kLargestRequest = 8192, kMessageHeader = 16 };
 
 // Request initiators of a network: BRISC has 0 and 3, NCRISC 1 and 2, for data and for words.
 enum : uint32_t { kData = TT_THREAD == 0 ? 0 : 1, kWords = TT_THREAD == 0 ? 3 : 2 };
@@ -94,6 +94,37 @@ static void write_bytes(uint32_t network, uint32_t from, uint32_t nodes, uint32_
 }
 #endif
 
+// Goes on to the list's next run: through the beginnings of loops and back to them. False where the list ends.
+static bool find_run(volatile ListRecord* list) {
+  volatile LoopRecord* const loops = reinterpret_cast<volatile LoopRecord*>(list->loops);
+  for (;;) {
+    while (list->depth > 0 && loops[list->depth - 1].left == 0) {
+      volatile LoopRecord* loop = &loops[list->depth - 1];
+      loop->turns -= 1;
+      if (loop->turns == 0) {
+        list->depth -= 1;
+        continue;
+      }
+      loop->turn += 1;
+      loop->left = loop->entries;
+      list->next = loop->begin;
+    }
+    volatile uint32_t& left = list->depth > 0 ? loops[list->depth - 1].left : list->entries;
+    if (left == 0) return false;
+    left -= 1;
+    const uint32_t at = list->next, head = word(at);
+    if ((head & kLoop) == 0) return true;
+    volatile LoopRecord* loop = &loops[list->depth];
+    loop->turns = head >> 1;
+    loop->turn = 0;
+    loop->entries = word(at + 4);
+    loop->left = loop->entries;
+    loop->begin = at + 8;
+    list->next = at + 8;
+    list->depth += 1;
+  }
+}
+
 // The next tuple of a list, or none: then its first word is 0.
 static void next_tuple(volatile ListRecord* list, volatile uint32_t* tuple, uint32_t words) {
   if (list->left > 0) {
@@ -101,16 +132,21 @@ static void next_tuple(volatile ListRecord* list, volatile uint32_t* tuple, uint
     for (uint32_t i = 0; i < words; ++i) tuple[i] += word(list->step + 4 * i);
     return;
   }
-  if (list->runs == 0) {
+  if (!find_run(list)) {
     tuple[0] = 0;
     return;
   }
-  const uint32_t run = list->next;
-  list->runs -= 1;
-  list->left = word(run) - 1;
-  for (uint32_t i = 0; i < words; ++i) tuple[i] = word(run + 4 + 4 * i);
-  list->step = run + 4 + 4 * words;
-  list->next = list->step + 4 * words;
+  uint32_t at = list->next;
+  list->left = (word(at) >> 1) - 1;
+  at += 4;
+  for (uint32_t i = 0; i < words; ++i) tuple[i] = word(at + 4 * i);
+  at += 4 * words;
+  list->step = at;
+  if (list->left > 0) at += 4 * words;
+  const volatile LoopRecord* const loops = reinterpret_cast<const volatile LoopRecord*>(list->loops);
+  for (uint32_t depth = 0; depth < list->depth; ++depth, at += 4 * words)
+    for (uint32_t i = 0; i < words; ++i) tuple[i] += loops[depth].turn * word(at + 4 * i);
+  list->next = at;
 }
 
 // What the kernel has done since this was last asked, by one of its counters of 16 bits.
@@ -123,6 +159,9 @@ static uint32_t kernel_progress(volatile RingRecord* ring, uint32_t number) {
 #if TT_THREAD == 0
 
 enum : uint32_t { kMaxAhead = 0x7000 };  // messages of which a kernel is told at most: its counters have 16 bits
+
+// Of a tuple.
+static uint32_t words_of(volatile InRecord* in) { return in->reads != 0 ? 3 : 2; }
 
 // Behind a group that is all there, as often as the kernel's ring has it.
 static void copy_group(volatile InRecord* in, volatile RingRecord* ring) {
@@ -199,7 +238,7 @@ static uint32_t visit(volatile InRecord* in) {
       if (ring->stream != 0 && in->group == 0) word(ring->stream + kArrived) = ring->arrived & 0xffff;
       in->done += tiles;
       if (tiles == left) {
-        next_tuple(&in->list, in->now, 3);
+        next_tuple(&in->list, in->now, words_of(in));
         in->done = 0;
       }
     }
@@ -233,7 +272,7 @@ static void start_others() {
 static void move_tiles() {
   start_others();
   volatile InRecord* const ins = reinterpret_cast<volatile InRecord*>(header().ins);
-  for (uint32_t i = 0; i < header().in_count; ++i) next_tuple(&ins[i].list, ins[i].now, 3);
+  for (uint32_t i = 0; i < header().in_count; ++i) next_tuple(&ins[i].list, ins[i].now, words_of(&ins[i]));
   uint32_t at_work = 1;
   while (at_work != 0) {
     at_work = 0;
@@ -267,13 +306,29 @@ static uint32_t send(volatile OutRecord* out, volatile RingRecord* ring, uint32_
   return tiles;
 }
 
+// The rows of messages, each to where it is in memory.
+static void write_rows(volatile OutRecord* out, volatile RingRecord* ring, uint32_t slot, uint32_t messages) {
+  const uint32_t counter = network_base(out->network) + kWritesAnswered, before = word(counter), bytes = out->row_bytes, pitch = out->pitch;
+  uint32_t to = out->now[3] + out->done * out->rows * pitch, count = 0;
+  for (uint32_t m = 0; m < messages; ++m) {
+    uint32_t from = ring->address + (slot + m) * ring->message + kMessageHeader;
+    for (uint32_t row = out->rows; row > 0; --row, from += bytes, to += pitch)
+      for (uint32_t done = 0; done < bytes; done += kLargestRequest, ++count)
+        request(initiator(out->network, kData), from + done, own_node(out->network), to + done, out->now[1], kWrite | kAnswered,
+                lower(bytes - done, kLargestRequest));
+  }
+  wait_for_answers(counter, before, count);
+}
+
 static uint32_t visit(volatile OutRecord* out) {
   if (out->now[0] == 0) return 0;
   volatile RingRecord* ring = reinterpret_cast<volatile RingRecord*>(out->ring);
   const uint32_t number = out->now[2] + out->done, there = ring->arrived - number, slot = number % ring->slots;
   if (static_cast<int32_t>(there) <= 0) return 1;
   uint32_t tiles = lower(lower(there, out->now[0] - out->done), ring->slots - slot);
-  if (out->writes != 0) {
+  if (out->rows != 0) {
+    write_rows(out, ring, slot, tiles);
+  } else if (out->writes != 0) {
     write_bytes(out->network, ring->address + slot * ring->message, out->now[1], out->now[3] + out->done * ring->message,
                 tiles * ring->message, 0, 1);
   } else {

@@ -44,15 +44,24 @@ struct RingRecord {
   uint32_t counter;  // the kernel's, when it was last read
 };
 
-// A list of tuples in runs: `words` words in each; a run is its count, its first tuple and the step from one to the next.
+// A list of tuples of so many words. Its entries are runs and loops. A run: its count twice, its first tuple, the step from one to the next
+// if there are several, and for each loop around it, the outermost first, what is added to the first tuple in each turn. A loop: its turns
+// twice and 1, how many entries it has, and these. Loops are in at most two others.
+enum : uint32_t { kLoop = 1, kMaxDepth = 3 };
 struct ListRecord {
-  uint32_t next, runs;  // address of the next run, and how many are left
-  uint32_t left;        // tuples of the run that is at work
-  uint32_t step;        // address of its step
+  uint32_t next, entries;  // address of the next entry, and how many are left outside of loops
+  uint32_t left;           // tuples of the run that is at work
+  uint32_t step;           // address of its step
+  uint32_t depth, loops;   // loops that are at work, and where their records are: one for each depth that the list has
+};
+struct LoopRecord {
+  uint32_t begin, entries;  // address of the first entry, and how many there are
+  uint32_t left;            // of these in this turn
+  uint32_t turns, turn;     // that are left, with this one, and how many there were before it
 };
 
-// Tiles that come. A tuple of tiles from other cores: {tiles, address of the word that counts what this sender has sent, 0}; of tiles
-// that are read: {tiles, node | bits of the address above the 32nd, address}.
+// Tiles that come. A tuple of tiles from other cores: {tiles, address of the word that counts what this sender has sent}; of tiles that
+// are read: {tiles, node | bits of the address above the 32nd, address}.
 struct InRecord {
   uint32_t ring, reads, network, chunk;
   uint32_t credit_count, credits;  // of Credit: where senders are told what is free
@@ -72,7 +81,8 @@ struct Credit {
 // afterwards}; that is written: {tiles, node | bits of the address above the 32nd, number in the ring, address, lowest number}.
 struct OutRecord {
   uint32_t ring, writes, network;
-  uint32_t connections;  // of Connection
+  uint32_t rows, row_bytes, pitch;  // what is written of a message: so many rows behind its header, so far apart; 0: all of it
+  uint32_t connections;             // of Connection
   ListRecord list;
   uint32_t now[5];
   uint32_t done;

@@ -25,7 +25,7 @@ std::optional<std::string> missing(const arith::OpPlan& plan) {
   if (ops::runs_on_ethernet(op.type)) return "it copies between chips, and movers connect one chip only";
   if (kernels::takes_rows(op)) return "it makes tiles of rows of numbers, which movers do not bring yet";
   if (ops::looks_up_rows(op.type)) return "it looks up rows of a table, which movers do not bring yet";
-  if (op.untilize_output) return "its output leaves as rows of numbers, which movers do not write yet";
+  if (op.untilize_output && is_integer(op.out_format)) return "its output leaves as rows of integers, which the host does not read yet";
   if (plan.work->tile_dim != TileDim{}) return cat("its tiles have ", plan.work->tile_dim.rows, 'x', plan.work->tile_dim.cols, " numbers");
   for (std::size_t i = 0; i < plan.inputs.size(); ++i) {
     if (op.inputs[i].maps.transposes() && !kernels::can_turn(op, i))
@@ -51,8 +51,14 @@ Result<void> check_program(const runtime::Program& program) {
   const Netlist& netlist = program.netlist;
   BUDA_ASSIGN(const arith::Plans plans, arith::plan_graphs(netlist, std::numeric_limits<std::int64_t>::max()));
   Failure failure;
+  std::set<std::string> untilized;
+  for (const auto& [graph, plan] : plans.graphs)
+    for (const arith::OpPlan& op : plan.ops)
+      if (op.op->untilize_output) untilized.insert(op.op->name);
   for (const Queue& queue : netlist.queues)
-    if (queue.layout != netlist::QueueLayout::tilized)
+    if (untilized.count(queue.input) != 0 && queue.buffers.size() != 1)
+      failure.add(refused(netlist, queue, cat("queue '", queue.name, "' holds rows of numbers in ", queue.buffers.size(), " buffers")));
+    else if (queue.layout != netlist::QueueLayout::tilized && untilized.count(queue.input) == 0)
       failure.add(refused(netlist, queue, cat("queue '", queue.name, "' holds rows of numbers, which movers do not bring yet")));
   std::set<std::string> wrong;
   for (const auto& [graph, plan] : plans.graphs)

@@ -43,7 +43,10 @@ Result<void> ChipCores::run(EpochRequest request) {
   for (std::size_t c = 0; c < blob.cores.size(); ++c) {
     const auto op = request.ops.find(blob.cores[c].op);
     if (op == request.ops.end()) continue;
-    const auto& inputs = op->second->layout.inputs;
+    const kernels::OpLayout& layout = op->second->layout;
+    if (layout.row_messages > 0)
+      request.execution.kernel_rows[c] = {layout.output.ring.tile_bytes, layout.output.tiles / layout.row_messages};
+    const auto& inputs = layout.inputs;
     for (std::size_t i = 0; i < inputs.size(); ++i)
       request.execution.kernel_inputs[{c, static_cast<std::int32_t>(i)}] = {inputs[i].tiles * request.execution.inputs, inputs[i].at_once};
   }

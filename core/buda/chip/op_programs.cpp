@@ -28,19 +28,29 @@ std::string bytes_of(const T* values, std::size_t count) {
   return std::string(reinterpret_cast<const char*>(values), count * sizeof(T));
 }
 
-// Slots that the stream program's buffers have, on any core of the op.
+// Slots that the stream program's buffers have, on any core of the op, and what its other ones leave.
 kernels::L1Part part_of(const Op& op, const overlay::Blob& blob, const device::L1Map& l1) {
-  kernels::L1Part out{static_cast<std::uint32_t>(l1.operands_begin), static_cast<std::uint32_t>(l1.operands_end()),
-                      std::vector<std::int64_t>(op.inputs.size()), 0};
-  for (const overlay::Core& core : blob.cores)
+  kernels::L1Part out{static_cast<std::uint32_t>(l1.operands_begin), 0, std::vector<std::int64_t>(op.inputs.size()), 0};
+  std::uint64_t most_others = 0;
+  for (const overlay::Core& core : blob.cores) {
+    if (core.op != op.name) continue;
+    std::uint64_t others = 0;
     for (const overlay::Stream& s : core.streams) {
-      if (core.op != op.name || s.fork_of >= 0) continue;
+      if (s.fork_of >= 0 || s.kind == overlay::StreamKind::intermediate) continue;
       const std::int64_t slots = static_cast<std::int64_t>(s.bytes) / std::max(s.message_bytes, 1);
-      if (s.kind == overlay::StreamKind::output) out.output_slots = std::max(out.output_slots, slots);
-      if (s.kind != overlay::StreamKind::input || s.operand < 0 || static_cast<std::size_t>(s.operand) >= op.inputs.size()) continue;
-      std::int64_t& input = out.input_slots[static_cast<std::size_t>(s.operand)];
-      input = std::max(input, slots);
+      if (s.kind == overlay::StreamKind::output) {
+        if (!op.untilize_output) out.output_slots = std::max(out.output_slots, slots);
+      } else if (s.kind == overlay::StreamKind::input && s.operand >= 0 && static_cast<std::size_t>(s.operand) < op.inputs.size()) {
+        std::int64_t& input = out.input_slots[static_cast<std::size_t>(s.operand)];
+        input = std::max(input, slots);
+      } else {
+        others += s.bytes;
+      }
     }
+    most_others = std::max(most_others, others);
+  }
+  const std::uint64_t end = l1.operands_end();
+  out.end = std::max(out.begin, static_cast<std::uint32_t>(end - std::min(most_others, end)));
   return out;
 }
 

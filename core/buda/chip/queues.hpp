@@ -19,7 +19,7 @@ class ChipQueues {
   ChipQueues(const netlist::Netlist& netlist, const std::vector<runtime::EpochStreams>& epochs, const device::DeviceDescriptor& device,
              Bus& bus);
 
-  // `slot` is taken modulo the queue's entries.
+  // `slot` is taken modulo the queue's entries. Rows of numbers are only read.
   Result<void> put(std::size_t queue, std::int64_t slot, const arith::Value& value);
   Result<arith::ValuePtr> get(std::size_t queue, std::int64_t slot);
 
@@ -30,12 +30,13 @@ class ChipQueues {
   };
   // Where an entry begins in each buffer, and its bytes there.
   std::uint64_t entry_address(std::size_t queue, std::size_t buffer, std::int64_t slot) const;
-  std::size_t entry_bytes(const netlist::Queue& queue) const;
+  std::size_t entry_bytes(std::size_t queue) const;
 
   const netlist::Netlist& netlist_;
   Bus& bus_;
   std::int32_t header_bytes_, alignment_;
   std::vector<std::vector<Buffer>> buffers_;  // by queue, as in the netlist
+  std::vector<bool> rows_;                    // by queue: it holds rows of numbers, since its writer leaves them so
 };
 
 }  // namespace buda::chip

@@ -3,11 +3,13 @@
 #include <buda/movers/encode.hpp>
 
 #include <buda/base/text.hpp>
+#include <buda/movers/loops.hpp>
 
 #include <movers/tables.h>
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <vector>
 
 namespace buda::movers {
@@ -17,9 +19,6 @@ using device::NocCoord;
 
 // Of requests that are multicast: to all of a rectangle, on a reserved path, to the sender too if it is one of them.
 constexpr std::uint32_t kMulticast = 0x20, kReservesPath = 0x100, kAlsoSender = 0x20000;
-
-template <std::size_t N>
-using Words = std::array<std::uint32_t, N>;
 
 std::uint32_t u32(std::int64_t v) { return static_cast<std::uint32_t>(v); }
 std::uint32_t address(std::uint64_t v) { return static_cast<std::uint32_t>(v); }
@@ -93,24 +92,40 @@ class Encoder {
     return out;
   }
 
-  // `encode` makes the words of a tuple. Its second number is an index of something that has another word there: only runs that keep it are
-  // runs of words, too, unless `numbered` says that it is a number for the firmware as well.
+  // `encode` makes the words of a tuple. Its second number is an index of something that has another word there: where these words do not
+  // lie in equal distances, a run is none of words.
   template <std::size_t N, class Encode>
-  mover::ListRecord list(const std::vector<overlay::Run<N>>& runs, bool numbered, Encode encode) {
-    mover::ListRecord out{};
-    out.next = mover::kTables + static_cast<std::uint32_t>(words_.size()) * 4;
-    const auto add = [&](std::int64_t count, const auto& first, const auto& next) {
-      ++out.runs;
-      words_.push_back(u32(count));
-      words_.insert(words_.end(), first.begin(), first.end());
-      for (std::size_t i = 0; i < first.size(); ++i) words_.push_back(next[i] - first[i]);
-    };
-    for (const overlay::Run<N>& run : runs)
-      if (numbered || run.step[1] == 0 || run.count <= 2) {
-        add(run.count, encode(run.first), encode(run.at(run.count > 1 ? 1 : 0)));
+  mover::ListRecord list(const std::vector<overlay::Run<N>>& runs, std::size_t width, Encode encode) {
+    std::vector<WordRun> of_words;
+    for (const overlay::Run<N>& run : runs) {
+      const WordTuple first = encode(run.first);
+      WordTuple step{};
+      if (run.count > 1) step = difference(encode(run.at(1)), first);
+      bool is_run = true;
+      for (std::int64_t i = 2; run.step[1] != 0 && is_run && i < run.count; ++i)
+        is_run = difference(encode(run.at(i)), encode(run.at(i - 1))) == step;
+      if (is_run) {
+        of_words.push_back({u32(run.count), first, step});
       } else {
-        for (std::int64_t i = 0; i < run.count; ++i) add(1, encode(run.at(i)), encode(run.at(i)));
+        for (std::int64_t i = 0; i < run.count; ++i) of_words.push_back({1, encode(run.at(i)), {}});
       }
+    }
+    Listing listing = listing_of(of_words, width);
+    mover::ListRecord out{};
+    out.entries = listing.entries;
+    out.loops = reserve_records<mover::LoopRecord>(listing.depth);
+    // Streams that fork send in the same order.
+    const auto [place, is_new] = lists_.emplace(std::move(listing.words), 0);
+    if (is_new) {
+      place->second = reserve(place->first.size());
+      std::copy(place->first.begin(), place->first.end(), words_.end() - static_cast<std::ptrdiff_t>(place->first.size()));
+    }
+    out.next = place->second;
+    return out;
+  }
+  static WordTuple difference(const WordTuple& a, const WordTuple& b) {
+    WordTuple out;
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = a[i] - b[i];
     return out;
   }
 
@@ -127,12 +142,12 @@ class Encoder {
     out.credits = reserve(2 * in.credits.size());
     for (std::size_t i = 0; i < in.credits.size(); ++i)
       put(out.credits + i * sizeof(mover::Credit), mover::Credit{node(in.credits[i].node, in.network), address(in.credits[i].address)});
-    out.list = in.reads ? list(in.read, false,
+    out.list = in.reads ? list(in.read, 3,
                                [&](const ReadRun::Tuple& t) {
-                                 return Words<3>{u32(t[0]), memory_node(t[1], in.network), u32(t[2])};
+                                 return WordTuple{u32(t[0]), memory_node(t[1], in.network), u32(t[2])};
                                })
-                        : list(in.takes, false, [&](const TakeRun::Tuple& t) {
-                            return Words<3>{u32(t[0]), address(in.arrivals[static_cast<std::size_t>(t[1])]), 0};
+                        : list(in.takes, 2, [&](const TakeRun::Tuple& t) {
+                            return WordTuple{u32(t[0]), address(in.arrivals[static_cast<std::size_t>(t[1])])};
                           });
     return out;
   }
@@ -158,13 +173,16 @@ class Encoder {
     out.ring = rings + static_cast<std::uint32_t>(o.ring * sizeof(mover::RingRecord));
     out.writes = o.writes ? 1 : 0;
     out.network = u32(o.network);
+    out.rows = u32(o.rows.count);
+    out.row_bytes = u32(o.rows.bytes);
+    out.pitch = u32(o.rows.pitch);
     if (core_.rings[o.ring].sums && !o.sends.empty()) out.lowest = u32(o.sends.front().first[2]);
     out.connections = reserve_records<mover::Connection>(o.connections.size());
     for (std::size_t i = 0; i < o.connections.size(); ++i)
       put(out.connections + i * sizeof(mover::Connection), connection(o.connections[i], o.network));
-    out.list = list(o.sends, !o.writes, [&](const SendRun::Tuple& t) {
+    out.list = list(o.sends, 5, [&](const SendRun::Tuple& t) {
       const std::uint32_t to = o.writes ? memory_node(t[1], o.network) : u32(t[1]);
-      return Words<5>{u32(t[0]), to, u32(t[2]), u32(t[3]), u32(t[4])};
+      return WordTuple{u32(t[0]), to, u32(t[2]), u32(t[3]), u32(t[4])};
     });
     return out;
   }
@@ -173,6 +191,7 @@ class Encoder {
   device::NocSize noc_;
   const Entries& entries_;
   std::vector<std::uint32_t> words_;
+  std::map<std::vector<std::uint32_t>, std::uint32_t> lists_;  // where each is
 };
 
 }  // namespace

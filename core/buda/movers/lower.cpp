@@ -6,6 +6,7 @@
 #include <buda/movers/pieces.hpp>
 #include <buda/movers/place.hpp>
 #include <buda/movers/positions.hpp>
+#include <buda/movers/rows.hpp>
 
 #include <movers/tables.h>
 
@@ -33,12 +34,13 @@ std::int64_t arriving(const Stream& s) {
 
 // Why movers cannot do a stream's work yet, or nothing.
 std::optional<std::string> missing(const Blob& blob, const Stream& s) {
-  if (s.kind == StreamKind::store) return "data that are read before the epoch and sent in every pass";
+  if (s.kind == StreamKind::store && s.fork_of < 0 && (!s.read || arriving(s) * s.message_bytes > static_cast<std::int64_t>(s.bytes)))
+    return "data that are sent in every pass and are not all in L1";
   if (s.kind == StreamKind::intermediate && s.read.has_value() != s.write.has_value()) return "sums that are read or written, but not both";
   if (is_sums(s) && static_cast<std::int64_t>(s.bytes) != arriving(s) * s.message_bytes) return "sums of which parts are read";
   if (s.pcie || (s.sources.size() == 1 && blob.sender_over_pcie(s) != nullptr)) return "tiles that go to another chip over PCIe";
   if (s.read && s.read->lookup) return "rows of a table that indices select";
-  if (s.write && s.write->rows) return "an output that is written as rows of numbers";
+  if (s.write && s.write->rows && (s.kind != StreamKind::output || s.scattered)) return "rows of numbers that no kernel writes";
   if (s.write && s.write->after_epoch && !is_sums(s)) return "an output that is written after the epoch";
   if (s.read)
     for (const overlay::ReadBuffer& b : s.read->buffers)
@@ -138,6 +140,11 @@ class Lowering {
                                                                                : Ring::Kernel::none;
       Ring ring{s.number, s.address, s.message_bytes, static_cast<std::int64_t>(s.bytes) / std::max(s.message_bytes, 1), kernel};
       ring.sums = is_sums(s);
+      if (s.write && s.write->rows) {
+        ring.message_bytes = static_cast<std::int32_t>(kernel_rows(execution_, c, s).message_bytes);
+        ring.slots = std::max<std::int64_t>(static_cast<std::int64_t>(s.bytes) / ring.message_bytes, 1);
+        if (ring.bytes() > s.bytes) larger_.insert(core.op);
+      }
       if (const KernelInput* needs = kernel_input(c, s)) {
         const Group group = group_of(c, s, *needs, ring.slots);
         groups_[{static_cast<std::int32_t>(c), s.number}] = group;
@@ -317,6 +324,15 @@ class Lowering {
     out.ring = ring_of_.at(owner);
     out.network = s.noc_out;
     out.writes = s.write.has_value();
+    if (s.write && s.write->rows) {
+      const overlay::DramBuffer& d = blob_.dram[static_cast<std::size_t>(s.write->dram)];
+      auto rows = row_writes(s, kernel_rows(execution_, c, s), d, start_of(d), node_of(d, core.nodes));
+      if (!rows) return internal_error(cat("stream ", s.number, " writes rows that the messages of its kernel do not have"));
+      out.rows = rows->rows;
+      out.sends = std::move(rows->sends);
+      core.outs.push_back(std::move(out));
+      return success();
+    }
     SendPieces pieces(s.message_bytes, out.writes);
     std::optional<std::vector<std::int64_t>> places;
     if (!s.write) {
@@ -328,9 +344,11 @@ class Lowering {
     // Of sums, those of the last input.
     std::int64_t number = is_sums(s) ? (execution_.inputs - 1) * slots : 0, written = 0;
     std::size_t n = 0;
+    // What a store has is the same in each pass.
+    const std::int64_t stored = blob_.find(owner)->kind == StreamKind::store ? arriving(*blob_.find(owner)) : 0;
     for (const auto& [iteration, phase] : all_phases(s)) {
       std::int64_t from = number;
-      if (s.scattered && s.ids_per_pass > 0) {
+      if (s.scattered && s.ids_per_pass > 0 && stored == 0) {
         const std::int64_t window = (iteration * s.passes + phase.id / s.ids_per_pass) * s.window_tiles;
         from = window + ((phase.offset - window) % slots + slots) % slots;
       }
@@ -338,11 +356,18 @@ class Lowering {
       if (s.write) {
         add_writes(pieces, *s.write, from, phase.messages, written, core.nodes);
         written += phase.messages;
-      } else {
-        pieces.add(phase.messages, phase.destination, from, static_cast<std::uint64_t>((*places)[n++]));
+        continue;
+      }
+      const std::int64_t place = (*places)[n++];
+      if (stored == 0) pieces.add(phase.messages, phase.destination, from, static_cast<std::uint64_t>(place));
+      if (stored != 0 && s.scattered) from = phase.offset;
+      for (std::int64_t sent = 0, tiles = 0; stored != 0 && sent < phase.messages; sent += tiles) {
+        tiles = std::min(phase.messages - sent, stored - (from + sent) % stored);
+        pieces.add(tiles, phase.destination, (from + sent) % stored, static_cast<std::uint64_t>(place + sent));
       }
     }
     if (s.scattered && s.ids_per_pass > 0) number = s.iterations * s.passes * s.window_tiles;
+    if (stored != 0) number = stored;
     out.sends = pieces.runs(number);
     core.outs.push_back(std::move(out));
     return success();

@@ -19,6 +19,13 @@ struct KernelInput {
   std::int64_t at_once = 1;  // that have to be in its ring together
 };
 
+// What the kernel of a core makes where that leaves as rows of numbers: messages of several tiles, which are rows one after the other
+// behind 16 bytes.
+struct KernelRows {
+  std::int64_t message_bytes = 0;
+  std::int64_t tiles = 1;  // in a message
+};
+
 // Where an execution begins in a queue.
 struct QueueStart {
   std::int64_t read_slot = 0, write_slot = 0;
@@ -28,6 +35,7 @@ struct QueueStart {
 struct Execution {
   std::int64_t inputs = 1;
   std::map<std::pair<std::size_t, std::int32_t>, KernelInput> kernel_inputs;  // by core and operand; none: it takes what arrives, each once
+  std::map<std::size_t, KernelRows> kernel_rows;                              // by core; none: a message has one row of tiles
   std::uint64_t l1_end = 0;                  // of buffers in L1, where those of the blob are not large enough
   std::map<std::string, QueueStart> queues;  // by name; none: from slot 0 on, slot by slot
 };

@@ -74,11 +74,19 @@ struct Connection {
 // or, where it writes, {tiles, index in CoreTables::nodes, number in the ring, address, lowest number}.
 using SendRun = overlay::Run<5>;
 
+// What of a message is written: rows of numbers, one after the other behind its header, and in memory `pitch` apart. Bytes.
+struct Rows {
+  std::int64_t count = 0;  // in a message; 0: it is written whole
+  std::int64_t bytes = 0, pitch = 0;
+  friend bool operator==(const Rows&, const Rows&) = default;
+};
+
 // Tiles that leave a ring.
 struct Out {
   std::size_t ring = 0;
   std::int32_t network = 0;
   bool writes = false;
+  Rows rows = {};                       // where it writes
   std::vector<Connection> connections;  // where it does not write
   std::vector<SendRun> sends;
   friend bool operator==(const Out&, const Out&) = default;

@@ -252,7 +252,7 @@ TEST(Encode, SaysWhereEverythingIs) {
   EXPECT_EQ(in.reads, 1u);
   std::uint32_t first[4];
   record(in.list.next, first);
-  EXPECT_THAT(first, ElementsAre(1u, 2u, (0u | 1u << 6) << 4, 4096u + 32 + 2 * 2080));
+  EXPECT_THAT(first, ElementsAre(2u, 2u, (0u | 1u << 6) << 4, 4096u + 32 + 2 * 2080));
   mover::OutRecord out;
   record(header.outs, out);
   mover::Connection connection;
@@ -265,7 +265,7 @@ TEST(Encode, TablesHaveToFit) {
   Tables tables = lowered(blob_of(kReader + "," + kTaker));
   // Tiles in no order that runs would have.
   std::int64_t at = 7;
-  for (int i = 0; i < 6000; ++i) overlay::append(tables.cores[0].ins[0].read, {1, 0, 4096 + 32 * (at = at * 7919 % 100'003)});
+  for (int i = 0; i < 9000; ++i) overlay::append(tables.cores[0].ins[0].read, {1, 0, 4096 + 32 * (at = at * 7919 % 100'003)});
   auto words = encode(tables.cores[0], {10, 12}, std::nullopt);
   ASSERT_FALSE(words.ok());
   EXPECT_EQ(words.failure().diagnostics().front().code, "MV003");

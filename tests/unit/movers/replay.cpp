@@ -377,7 +377,8 @@ class Replay {
       for (std::int64_t n = 0; n < tiles; ++n) {
         const auto tile = use(c, slot(ring, number + n, ring.slots));
         if (!tile) return;
-        const std::uint64_t address = static_cast<std::uint64_t>(tuple[3] + (state.list.done + n) * ring.message_bytes);
+        const std::int64_t step = out.rows.count > 0 ? out.rows.count * out.rows.pitch : ring.message_bytes;
+        const std::uint64_t address = static_cast<std::uint64_t>(tuple[3] + (state.list.done + n) * step);
         written_[{tables_.cores[c].nodes[static_cast<std::size_t>(tuple[1])].node, address}] = *tile;
       }
     } else {

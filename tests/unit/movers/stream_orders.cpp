@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <limits>
 
 namespace buda::movers {
 namespace {
@@ -82,10 +83,13 @@ class Orders {
           const bool windows = other.scattered && other.ids_per_pass > 0;
           all = std::max(all, windows ? other.iterations * other.passes * other.window_tiles : other.messages());
         }
+      if (s.write && s.write->rows) all /= message_tiles(ref, s);
       for (std::int64_t n = 0; n < all; ++n) tiles.emplace_back(ref.core, ref.stream, n);
     }
     return out_.tiles[ref] = std::move(tiles);
   }
+
+  static std::int64_t stored(const Stream& s) { return overlay::count_of(s.read->blocks) * s.read->block_tiles; }
 
   // Calls visit(phase, number in the buffer) tile by tile.
   template <class Visit>
@@ -99,8 +103,12 @@ class Orders {
         const std::int64_t window = (iteration * s.passes + p.id / s.ids_per_pass) * s.window_tiles;
         next = window;
         while (next % slots != p.offset % slots) ++next;
+      } else if (holder.kind == overlay::StreamKind::store && s.scattered) {
+        next = p.offset;
       }
-      for (std::int64_t n = 0; n < p.messages; ++n) visit(p, next++);
+      // A store has the same tiles in each pass.
+      const std::int64_t all = holder.kind == overlay::StreamKind::store ? stored(holder) : std::numeric_limits<std::int64_t>::max();
+      for (std::int64_t n = 0; n < p.messages; ++n) visit(p, next++ % all);
     });
   }
 
@@ -127,7 +135,28 @@ class Orders {
     return out;
   }
 
+  std::int64_t message_tiles(StreamRef ref, const Stream& s) const {
+    const auto known = execution_.kernel_rows.find(static_cast<std::size_t>(ref.core));
+    return known == execution_.kernel_rows.end() ? s.write->rows->tiles_across : known->second.tiles;
+  }
+
+  // By its first row.
+  void write_rows(StreamRef ref, const Stream& s, const std::vector<Tile>& held) {
+    const overlay::DramBuffer& d = blob_.dram[static_cast<std::size_t>(s.write->dram)];
+    const overlay::RowWrite& w = *s.write->rows;
+    const QueueStart at = start(d);
+    std::int64_t row = 0;  // of this core's, all matrices of all entries below each other
+    for (const Tile& message : held) {
+      const std::int64_t entry = row / (w.rows * w.planes),
+                         slot = (at.write_slot + entry * at.write_step) % std::max<std::int64_t>(d.slots, 1);
+      const std::int64_t place = w.offset + (slot * w.planes + row / w.rows % w.planes) * w.plane_pitch + row % w.rows * w.pitch;
+      out_.written[{d.port, d.address + 32 + static_cast<std::uint64_t>(place)}] = message;
+      row += message_tiles(ref, s) / w.tiles_across * w.tile_rows;
+    }
+  }
+
   void write(StreamRef ref, const Stream& s, const std::vector<Tile>& held) {
+    if (s.write->rows) return write_rows(ref, s, held);
     const overlay::DramBuffer& d = blob_.dram[static_cast<std::size_t>(s.write->dram)];
     const QueueStart at = start(d);
     std::int64_t written = 0;
