@@ -56,7 +56,8 @@ def figures(tools, model, microbatch):
     inputs = {}
     for tensor in plan["inputs"]:
         shape = [tensor["shape"][0] * microbatch * ROUNDS] + tensor["shape"][1:]
-        inputs[tensor["name"]] = ("<f4", "f", shape, [0.5] * native.volume(shape))
+        kind, value = (("<i8", "q"), 1) if tensor["dtype"] == "I64" else (("<f4", "f"), 0.5)
+        inputs[tensor["name"]] = (*kind, shape, [value] * native.volume(shape))
     native.npz("in.npz", **inputs)
     run(tools / "runner", "m.tti", "-q", "--inputs", "in.npz", "--target", "grid", "--set", "target.grid.values=off", "-o", "out.npz", "--perf", "perf")
     epochs = json.loads(pathlib.Path("perf/summary.json").read_text())["epochs"]
