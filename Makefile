@@ -19,7 +19,7 @@ REAL_PACKAGES := $(shell sed -n '1,/^## Real models/d; $(LISTED)' docs/internals
 # Debian's npm conflicts with a Node.js from elsewhere, which has its own.
 PACKAGES += $(if $(shell command -v npm),,npm)
 
-.PHONY: help long asan tsan fuzz-smoke lint-slice deps tools browser office terminal frameworks real pictures clang-tidy tidy build toolchain demo test sums sizes plans bounds replay conformance-real conformance-random conformance-ttsim kill robust train bench fmt lint fuzz install wheel deb deb-test clean
+.PHONY: help long asan tsan fuzz-smoke lint-slice deps tools browser office terminal frameworks real pictures clang-tidy tidy build toolchain demo test sums sizes plans bounds replay conformance-real conformance-random conformance-ttsim conformance-ttsim-random kill robust train bench fmt lint fuzz install wheel deb deb-test clean
 .DEFAULT_GOAL := help
 
 help:
@@ -34,6 +34,7 @@ help:
 	@echo "make conformance-real  judge real models by other implementations; MODELS='mlsd|silero'   these only"
 	@echo "make conformance-random  judge 5,000 random graphs of integers, 5,000 at the borders of integers and 5,000 with NaN and infinities"
 	@echo "make conformance-ttsim  OPENBUDA_TTSIM=FILE   examples whole on the vendor's simulator, compared with golden's bits"
+	@echo "make conformance-ttsim-random  OPENBUDA_TTSIM=FILE   300 random ops (GENERATED=300 FIRST=0), whole, the same way"
 	@echo "make replay   NETLISTS=FOLDER   the tables by which movers carry tiles, of all netlists there, replayed without a simulator"
 	@echo "make kill     kill tools and runs with SIGKILL at random moments; KILLS=100   so often"
 	@echo "make robust   hostile plugins, cut files, little memory, failing compiles, attacks on servers (some minutes)"
@@ -168,6 +169,10 @@ conformance-ttsim: toolchain
 	  --model share/examples/digits/digits.onnx=share/examples/digits/digits.images.npz \
 	  --model share/examples/digits/digits-conv.onnx=share/examples/digits/digits-conv.images.npz \
 	  $(if $(WHOLE_CHIP_MODELS),--models $(WHOLE_CHIP_MODELS) )--page docs/conformance/whole-chip.md; status=$$?; [ $$status = 77 ] || exit $$status
+
+# Random ops, and the netlists of a folder, whole on ttsim. GENERATED=300   so many, from FIRST on
+conformance-ttsim-random: toolchain
+	@/usr/bin/python3 -B tests/conformance/kernels/matrix.py --build $(BUILD) --chip --library "$(OPENBUDA_TTSIM)" --first $(or $(FIRST),0) --cases $(or $(GENERATED),300); status=$$?; [ $$status = 77 ] || exit $$status
 
 bench: build
 	@for b in $(BUILD)/bench/*; do echo "== $$b"; $$b || exit 1; done
