@@ -25,10 +25,10 @@ double expected_error(const SumSteps& sum, int significant_bits) {
   return sum.coherence * std::min(1.0, rounding + stalled);
 }
 
-// From sums of module numerics (docs/internals/numerics.md).
+// From sums of module numerics (docs/internals/numerics.md): more blocks only of the largest size.
 graph::SumBlocks exact_blocks(std::int64_t tiles) {
-  constexpr std::int64_t kMaxBlocks = 16, kLargestBlock = kMaxTilesInBlocks / kMaxBlocks;
-  const std::int64_t least = std::min(ceil_div(tiles, kMaxBlocks), kLargestBlock);
+  constexpr std::int64_t kMaxSmallBlocks = 25, kLargestBlock = 8;
+  const std::int64_t least = std::min(ceil_div(tiles, kMaxSmallBlocks), kLargestBlock);
   return {least, std::max(least, std::min(kLargestBlock, tiles / 2))};
 }
 
