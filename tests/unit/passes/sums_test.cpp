@@ -273,7 +273,9 @@ TEST(SplitSums, OfLargeResultsBlockByBlock) {
       ASSERT_TRUE(blocks && *blocks) << tiles;
       const std::int64_t inner = graph.type(product.inputs()[0])->shape[3] / 32;
       EXPECT_LE(inner, tiles + std::max<std::int64_t>(4, tiles / 10));
-      EXPECT_EQ(inner, tiles_in_blocks(inner, **blocks)) << tiles;
+      bool divides = false;
+      for (std::int64_t block = (*blocks)->least; block <= (*blocks)->most; ++block) divides |= inner % block == 0;
+      EXPECT_TRUE(divides) << tiles;
     }
 }
 
@@ -310,7 +312,7 @@ TEST(SumBlocks, OfAnyNumberOfTiles) {
     EXPECT_LE(ceil_div(tiles, blocks.least), 32);
     const std::int64_t whole = tiles_in_blocks(tiles, blocks);
     EXPECT_GE(whole, tiles);
-    EXPECT_LT(whole - tiles, blocks.least) << tiles;
+    EXPECT_LE(whole - tiles, tiles / 8 + 1) << tiles;
   }
 }
 

@@ -25,16 +25,21 @@ double expected_error(const SumSteps& sum, int significant_bits) {
   return sum.coherence * std::min(1.0, rounding + stalled);
 }
 
-// From sums of module numerics (docs/internals/numerics.md): more blocks only of the largest size.
+// From sums of module numerics (docs/internals/numerics.md): more than 25 blocks only of eight tiles, larger ones only where they are few.
 graph::SumBlocks exact_blocks(std::int64_t tiles) {
-  constexpr std::int64_t kMaxSmallBlocks = 25, kLargestBlock = 8;
-  const std::int64_t least = std::min(ceil_div(tiles, kMaxSmallBlocks), kLargestBlock);
-  return {least, std::max(least, std::min(kLargestBlock, tiles / 2))};
+  constexpr std::int64_t kMaxSmallBlocks = 25, kSmallBlock = 8, kLargestBlock = 16;
+  const std::int64_t least = std::min(ceil_div(tiles, kMaxSmallBlocks), kSmallBlock);
+  const std::int64_t most = std::min(std::max(kSmallBlock, std::min(kLargestBlock, tiles / 4)), tiles / 2);
+  return {least, std::max(least, most)};
 }
 
+// A block more, which waits and is added, takes about as long as half a tile more.
 std::int64_t tiles_in_blocks(std::int64_t tiles, graph::SumBlocks blocks) {
-  std::int64_t out = align_up(tiles, blocks.most);
-  for (std::int64_t block = blocks.least; block < blocks.most; ++block) out = std::min(out, align_up(tiles, block));
+  std::int64_t out = 0, least_cost = 0;
+  for (std::int64_t block = blocks.most; block >= blocks.least; --block) {
+    const std::int64_t filled = align_up(tiles, block), cost = 2 * filled + filled / block;
+    if (out == 0 || cost < least_cost) out = filled, least_cost = cost;
+  }
   return out;
 }
 

@@ -46,12 +46,12 @@ inline constexpr double kLargestErrorAtHighPrice = 0.0125;
 bool is_inexact_in(DataFormat accumulate, const std::optional<SumSteps>& sum, double largest_error = kLargestExpectedError);
 
 // Added up block by block, sums of so many tiles are off by less: steps of a block round what is small yet, and each block rounds the whole
-// sum once. In up to 32 blocks of up to eight tiles, sums of terms of one sign are off by at most 0.8 % (root mean square, 8 significant
+// sum once. In up to 32 blocks of up to 16 tiles, sums of terms of one sign are off by at most 0.8 % (root mean square, 8 significant
 // bits). More blocks, and larger ones, stall as one long sum does.
 inline constexpr std::int64_t kMaxTilesInBlocks = 256;
 // Of at most kMaxTilesInBlocks.
 graph::SumBlocks exact_blocks(std::int64_t tiles);
-// Tiles, at least so many, that one of these blocks divides.
+// Tiles, at least so many, that one of these blocks divides, without making many blocks of them.
 std::int64_t tiles_in_blocks(std::int64_t tiles, graph::SumBlocks blocks);
 
 }  // namespace buda::passes
