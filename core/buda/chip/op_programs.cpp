@@ -69,6 +69,11 @@ Result<OpPrograms> op_programs(const netlist::Netlist& netlist, const arith::OpP
   const arith::ValuePtr sums = op.gradient_op ? std::make_shared<const arith::Value>() : nullptr;
   const arith::OpCall call{*plan.work, inputs, arith::Mode::bits, 1, sums, plan.fused};
   auto layout = kernels::layout_of(call, part_of(op, blob, l1));
+  // Slots and other buffers may be most on different cores, so that no core has as little room: then each core shows whether it has
+  // (CP002).
+  if (std::holds_alternative<std::string>(layout))
+    layout =
+        kernels::layout_of(call, {static_cast<std::uint32_t>(l1.operands_begin), static_cast<std::uint32_t>(l1.operands_end()), {}, 0});
   if (const auto* why = std::get_if<std::string>(&layout)) return refused(netlist, op, *why);
   OpPrograms out{std::move(std::get<kernels::OpLayout>(layout)), {}, {}};
   const kernels::CompiledKernel& kernel = kernels.kernels[found->second];
