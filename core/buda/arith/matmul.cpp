@@ -129,7 +129,9 @@ void add_in_dest(const OpCall& call, DestRounding dest, const std::vector<float>
 
 // C += A B for one pair of matrices, inner block by inner block; between blocks the sums wait in a buffer of the intermediate format, or
 // are added up there. In a destination of 16 bits a block's sums begin at zero, and are added to what waits when they are complete.
-void multiply(const OpCall& call, const float* a, const float* b, std::size_t m, std::size_t k, std::size_t n, bool spill_last, float* c) {
+// `begins`: C is zero, and nothing waits.
+void multiply(const OpCall& call, const float* a, const float* b, std::size_t m, std::size_t k, std::size_t n, bool begins, bool spill_last,
+              float* c) {
   const Op& op = call.op;
   const DestRounding dest = dest_rounding(call.mode, op.acc_format, op.out_format);
   const ProductBits bits = phases(call.mode, op.fidelity, op.inputs[0].format);
@@ -158,13 +160,16 @@ void multiply(const OpCall& call, const float* a, const float* b, std::size_t m,
     g.k = k * stretch;
     return call.mode == Mode::fp32 ? gemm_past_zeros(g, call.threads) : gemm(g, call.threads);
   }
-  std::vector<float> sums(is_narrow ? m * n : 0);
+  // What is added to nothing is its own sum.
+  const bool adds = in_l1 || (is_narrow && (!begins || k > block));
+  std::vector<float> sums(adds ? m * n : 0);
   for (std::size_t k0 = 0; k0 < k; k0 += block) {
     Gemm part = g;
     part.k = std::min(block, k - k0) * stretch;
     part.a += k0 * stretch;
     part.b += k0 * stretch * n;
-    if (is_narrow) {
+    const bool is_added = in_l1 || (is_narrow && !(begins && k0 == 0));
+    if (is_added) {
       std::fill(sums.begin(), sums.end(), 0.0f);
       part.c = sums.data();
     }
@@ -174,7 +179,7 @@ void multiply(const OpCall& call, const float* a, const float* b, std::size_t m,
       add_in_l1(call, sums, c);
       continue;
     }
-    if (is_narrow) add_in_dest(call, dest, sums, c);
+    if (is_added) add_in_dest(call, dest, sums, c);
     if (k0 + block < k || spill_last)
       in_parts(call.threads, m * n, n, [&](std::size_t begin, std::size_t end) {
         pack(call.mode, dest, op.intermed_format, {c + begin, end - begin}, n);
@@ -189,8 +194,8 @@ Value run_matmul_floats(const OpCall& call) {
   const std::size_t m = a.rows(), k = a.cols(), n = b.cols(), z = static_cast<std::size_t>(summed(op));
   std::vector<float> out(a.depth() / z * m * n);
   for (std::size_t t = 0; t < a.depth(); ++t)
-    multiply(call, a.floats.data() + t * a.matrix(), b.floats.data() + t * b.matrix(), m, k, n, op.attributes.bias || t % z + 1 < z,
-             out.data() + t / z * m * n);
+    multiply(call, a.floats.data() + t * a.matrix(), b.floats.data() + t * b.matrix(), m, k, n, t % z == 0,
+             op.attributes.bias || t % z + 1 < z, out.data() + t / z * m * n);
   if (op.attributes.bias) add_bias(call, *call.inputs[2], out);
   if (has_sfpu_op(op)) {
     const DestRounding dest = dest_rounding(call.mode, op.acc_format, op.out_format);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line for each ring, for what comes, for what leaves, and for each run of tuples.
+// A line for each ring, for each receiver, for each sender, and for each run of tuples.
 #include <buda/movers/text.hpp>
 
 #include <buda/base/text.hpp>

@@ -10,7 +10,7 @@
 
 namespace buda::movers {
 
-// Of each core with anything to move: its rings, what comes into them, and what leaves, with all loops written out as runs of tuples, and
+// For each core with anything to move: its rings, what they receive and what they send, with all loops written out as runs of tuples, and
 // the bytes that the tables take in L1. `blob`: of which `tables` were made.
 std::string text_of(const Tables& tables, const overlay::Blob& blob, const device::DeviceDescriptor& device);
 

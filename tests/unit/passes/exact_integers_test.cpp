@@ -397,7 +397,7 @@ TEST(ExactIntegers, NameWhatWouldKeepAnOpOnTheDevice) {
   EXPECT_NE(d.hint.find("--value-range ids="), std::string::npos) << d.hint;
 }
 
-// Nothing is computed with the numbers of rows that are picked: they may be as large as the table has rows.
+// Nothing is computed with the numbers of the selected rows: they may be as large as the table has rows.
 TEST(ExactIntegers, LeaveTheRowsThatASparseProductPicks) {
   Bench bench;
   bench.device = wormhole_like();

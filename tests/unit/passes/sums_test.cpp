@@ -291,6 +291,18 @@ TEST(SplitSums, OfFewTilesBlockByBlock) {
 }
 
 // Longer ones are products that add up so, and sums of those.
+// What does not divide is filled up.
+TEST(SplitSums, OfOnesInBlocksOfAnyLength) {
+  for (std::int64_t tiles : {5, 7, 11, 13})
+    for (std::int64_t rest : {0, 9}) {
+      Builder b("g", graph::Level::device);
+      b.output("y", called(b, "sum", b.matmul(b.exp(b.input("x", {32, 32 * tiles})), b.constant(filled({32 * tiles - rest, 32}, 1)))));
+      Graph graph = finished(b);
+      EXPECT_EQ(split(graph), 0u);
+      EXPECT_TRUE(*graph::sum_blocks(graph.node(graph.find("sum")))) << tiles;
+    }
+}
+
 TEST(SplitSums, OfLongProductsOfBlocks) {
   for (std::int64_t tiles : {257, 313, 521}) {
     Builder b("g", graph::Level::device);

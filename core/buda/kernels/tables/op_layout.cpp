@@ -236,7 +236,7 @@ bool place_steps(L1Space& space, const StepTable& steps, OpLayout& to) {
 
 bool is_depthwise(const Op& op) { return netlist::op_class(op.type) == netlist::OpClass::depthwise; }
 
-// How much of what comes is in L1 at the same time.
+// How many tiles of the inputs are in L1 at the same time.
 struct Way {
   std::int64_t parts = 1;        // of each ring; two, so that others arrive meanwhile
   bool in_window = false;        // of a sparse product's activations those that it keeps, and not all

@@ -112,8 +112,8 @@ void split_selection(Graph& graph, NodeId id) {
     if (factors != nullptr) inputs[2] = s.constant("factors", with_rows<float>(*factors, slices * kTermsOfSlice));
   }
   shape[1] *= slices;
-  const Edge picked(s.op("parts", "matmul", std::move(inputs), std::move(moves), std::move(shape)));
-  s.replace_by(sum_of_slices(s, picked, slices, packs));
+  const Edge selected(s.op("parts", "matmul", std::move(inputs), std::move(moves), std::move(shape)));
+  s.replace_by(sum_of_slices(s, selected, slices, packs));
 }
 
 }  // namespace buda::passes

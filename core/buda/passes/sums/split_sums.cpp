@@ -58,25 +58,22 @@ constexpr std::int64_t kMaxUnitColumns = 2048;
 
 enum class How : std::uint8_t { not_at_all, equal_factors, blocks, product, selection };
 
-bool sums_equal_factors(const Graph& graph, const Node& n) {
-  return !ops::is_sparse_product(n) && n.inputs().size() == 2 && slices_added(n) == 1 && equal_factors(graph, n);
+std::optional<EqualFactors> factors_of_sum(const Graph& graph, const Node& n) {
+  if (ops::is_sparse_product(n) || n.inputs().size() != 2 || slices_added(n) != 1) return std::nullopt;
+  return equal_factors(graph, n);
 }
 
-// Whether a sum of few numbers has a factor of more than 8 bits, which the host's packer would cut off. Of terms of both signs that matters
-// little.
+// Whether a factor has more than 8 bits, which the host's packer would cut off. In sums of terms of both signs that matters little.
 constexpr double kSameSign = 0.5;
-bool has_long_factor(const Graph& graph, const Node& n) {
-  const auto of = sums_equal_factors(graph, n) ? equal_factors(graph, n) : std::nullopt;
-  return of && of->factor != masked_bits(of->factor, 0xffff0000u);
-}
+bool is_long(const EqualFactors& of) { return of.factor != masked_bits(of.factor, 0xffff0000u); }
 
-How how_to_split(const Graph& graph, const Node& n) {
+How how_to_split(const Graph& graph, const Node& n, const std::optional<EqualFactors>& factors) {
   if (ops::is_sparse_product(n)) return terms_of_selection(graph, n) > 0 ? How::selection : How::not_at_all;
   auto a = graph.type(n.inputs()[0]);
   if (!a) return How::not_at_all;
   const std::int64_t tiles = a->shape[3] / kSide;
-  if (sums_equal_factors(graph, n)) {
-    if (tiles <= kEqualInBlocks && !has_long_factor(graph, n)) return blocks_of_product(1, tiles) ? How::blocks : How::not_at_all;
+  if (factors) {
+    if (tiles <= kEqualInBlocks && !is_long(*factors)) return blocks_of_product(1, tiles) ? How::blocks : How::not_at_all;
     return tiles > 1 ? How::equal_factors : How::not_at_all;
   }
   const std::int64_t matrices = slices_added(n);
@@ -99,8 +96,10 @@ Result<PassReport> split_sums(Graph& graph, PassContext& context) {
     if (n.op() != "matmul") continue;
     const auto sum = signs.sum_of(n, context.formats.fidelity);
     const double largest = are_few(n.outputs[0].shape) ? kLargestExpectedError : kLargestErrorOfManyTiles;
-    How how = is_inexact_in(accumulate, sum, largest) ? how_to_split(graph, n) : How::not_at_all;
-    if (how == How::not_at_all && sum && sum->coherence > kSameSign && has_long_factor(graph, n)) how = How::equal_factors;
+    const bool is_inexact = is_inexact_in(accumulate, sum, largest), has_same_sign = sum && sum->coherence > kSameSign;
+    const auto factors = is_inexact || has_same_sign ? factors_of_sum(graph, n) : std::nullopt;
+    How how = is_inexact ? how_to_split(graph, n, factors) : How::not_at_all;
+    if (how == How::not_at_all && has_same_sign && factors && is_long(*factors)) how = How::equal_factors;
     if (how != How::not_at_all) found.emplace_back(id, how);
   }
   for (auto [id, how] : found) {
