@@ -6,6 +6,7 @@
 
 #include <buda/graph/graph.hpp>
 #include <buda/graph/values/tile_count.hpp>
+#include <buda/tensor/tensor.hpp>
 
 #include <cstdint>
 #include <string>
