@@ -20,7 +20,12 @@ TEST(TileCount, HasFactorsForCores) {
                                                                                   {37, 40},
                                                                                   {44, 44},
                                                                                   {47, 48},
+                                                                                  {64, 64},
+                                                                                  {65, 66},
                                                                                   {71, 72},
+                                                                                  {75, 77},
+                                                                                  {100, 104},
+                                                                                  {125, 126},
                                                                                   {127, 128},
                                                                                   {142, 144}}) {
     EXPECT_EQ(graph::tile_count(filled * 32), wanted) << filled;

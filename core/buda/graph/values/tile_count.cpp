@@ -14,8 +14,11 @@ namespace {
 constexpr std::int64_t kMaxUnshared = 10;
 // Rows and columns of cores that every chip has.
 constexpr std::int64_t kMaxCores = 8;
-// Fewer cores in a row are not enough for more than a few tiles.
+// Fewer cores in a row are not enough for more than a few tiles, nor are five for many: a product of 75 by 75 tiles took three times as
+// long as one of 77 by 77, and one of 125 by 125 did not fit.
 constexpr std::int64_t kMinCores = 4;
+constexpr std::int64_t kMinCoresOfMany = 6;
+constexpr std::int64_t kMany = 65;
 // What a core holds is cut into blocks, which need small factors, too; one may be larger.
 constexpr std::array<std::int64_t, 4> kSmallFactors = {2, 3, 5, 7};
 constexpr std::int64_t kLargestFactor = 13;
@@ -28,7 +31,7 @@ bool can_be_shared(std::int64_t tiles) {
   if (tiles <= kMaxUnshared) return true;
   std::int64_t cores = kMaxCores;
   while (tiles % cores != 0) --cores;
-  if (cores < kMinCores) return false;
+  if (cores < (tiles < kMany ? kMinCores : kMinCoresOfMany)) return false;
   std::int64_t left = tiles / cores;
   for (const std::int64_t factor : kSmallFactors)
     while (left % factor == 0) left /= factor;
