@@ -75,7 +75,17 @@ std::optional<DType> type_named(std::string_view name) {
   return found == kOthers.end() ? std::nullopt : std::optional(found->second);
 }
 
-// "1,3,224,224" or "1,128:I64"; an empty list is the shape of one number.
+// Without the brackets that Python prints around a shape: "[1, 3]", "(5,)".
+std::string_view sizes_in(std::string_view text) {
+  text = trim(text);
+  const bool enclosed = text.size() >= 2 && ((text.front() == '[' && text.back() == ']') || (text.front() == '(' && text.back() == ')'));
+  if (!enclosed) return text;
+  text = trim(text.substr(1, text.size() - 2));
+  if (text.ends_with(',')) text.remove_suffix(1);
+  return text;
+}
+
+// "1,3,224,224", "[1, 3, 224, 224]" or "1,128:I64"; an empty list is the shape of one number.
 Result<plugin::InputShape> parse_shape(std::string_view text) {
   plugin::InputShape out;
   if (const auto colon = text.find(':'); colon != std::string_view::npos) {
@@ -88,6 +98,7 @@ Result<plugin::InputShape> parse_shape(std::string_view text) {
     }
     text = text.substr(0, colon);
   }
+  text = sizes_in(text);
   if (text.empty()) return out;
   for (const std::string_view size : split(text, ',')) {
     const auto n = parse_int(trim(size));
