@@ -20,9 +20,13 @@ import concurrent.futures
 import fnmatch
 import json
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+import slices  # noqa: E402
 
 DATA = "/usr/share/libonnx-testdata/data"
 FOLDERS = ["node", "pytorch-converted", "pytorch-operator", "simple"]
@@ -224,6 +228,12 @@ def judge(build, folder, path):
 # ---- all of them, and reports
 
 def selected(data, patterns):
+    """The tests of these names; without names all, or a slice of them."""
+    tests = list(matching(data, patterns))
+    return tests if patterns else slices.of_turn(tests)
+
+
+def matching(data, patterns):
     for folder in FOLDERS:
         root = os.path.join(data, folder)
         names = sorted(os.listdir(root)) if os.path.isdir(root) else []
@@ -350,7 +360,7 @@ def main():
     if not os.path.isdir(o.data):
         print("skipped: there is no %s (Debian package libonnx-testdata)" % o.data)
         return 77
-    tests = list(selected(o.data, o.tests))
+    tests = selected(o.data, o.tests)
     if not tests:
         print("no test has such a name")
         return 2
