@@ -31,7 +31,7 @@ tiny=$seeds/made/tiny.build
 overlay=$(find "$made" -path '*temporal_epoch_0/overlay' -type d | head -n 1)
 
 # The files of a reader, as a corpus of its own: up to so many KiB, since a large seed only slows the fuzzer down.
-most=16
+most=6
 seed() {
   mkdir -p "$seeds/$1"
   target=$seeds/$1
@@ -44,7 +44,9 @@ seed tensors "$made"/*.safetensors "$digits"/*.npz
 seed graph "$source"/schemas/buda.graph-1/*.json "$made"/*.graph.json "$tiny"/*.graph.json
 seed pipeline "$source"/share/pipelines/*.yaml "$source"/schemas/buda.pipeline-1/*.json
 seed netlist "$made"/*.yaml "$tiny"/*.yaml "$source"/tests/flow/three_epochs.yaml
+most=12
 seed device "$source"/share/devices/*.yaml
+most=6
 seed plan "$source"/schemas/buda.host-plan-1/*.json "$made"/*.plan.json "$tiny"/*.plan.json
 "$tools/netlist2pipe" "$source/tests/flow/three_epochs.yaml" -o "$seeds/made/epochs" --device n150 -q || exit 1
 # From chip to chip over ethernet and over PCIe: the netlists of two tests.
@@ -55,10 +57,11 @@ for way in ethernet pcie; do
   done
 done
 seed pipegen "$overlay"/pipes.json "$tiny"/tiny.pipes/*/overlay/pipes.json "$source"/schemas/buda.pipes-1/*.json "$seeds"/made/*/temporal_epoch_*/overlay/pipe*
+most=16
 seed blob "$overlay"/blob.json "$tiny"/tiny.pipes/*/overlay/blob.json
 most=48
 seed archive "$seeds"/made/tiny.tti
-most=16
+most=6
 seed command
 seed config "$source"/schemas/*/*.json "$source"/share/devices/*.yaml
 seed streams
@@ -95,7 +98,7 @@ result=0
 for target in "$build"/fuzz/fuzz_*; do
   name=${target##*/fuzz_}
   mkdir -p "$seeds/$name"
-  longest=$({ echo 16384; find "$seeds/$name" -type f -printf '%s\n'; } | sort -n | tail -n 1)
+  longest=$({ echo 4096; find "$seeds/$name" -type f -printf '%s\n'; } | sort -n | tail -n 1)
   if "$target" "$limit" -max_len="$longest" -timeout=60 -rss_limit_mb=4096 -artifact_prefix="$build/found/$name-" "$seeds/$name" > "$build/found/$name.log" 2>&1; then
     echo "$name: $(grep -c . "$build/found/$name.log") lines of log, $(sed -n 's/^Done \([0-9]* runs\).*/\1/p' "$build/found/$name.log"), nothing found"
   else
