@@ -18,7 +18,7 @@ bool recomputes(const OptimizerOptions& o) { return o.recompute != 0 || o.enable
 std::optional<bool> fusing(const OptimizerOptions& o) { return o.manual_fuse.empty() ? o.auto_fusing : true; }
 
 // The level decides, unless nothing is to be fused but what the user names.
-std::optional<bool> fusing_updates(const OptimizerOptions& o) {
+std::optional<bool> fusing_some(const OptimizerOptions& o) {
   return !o.manual_fuse.empty() || o.auto_fusing == false ? std::optional(false) : std::nullopt;
 }
 
@@ -27,7 +27,8 @@ std::optional<bool> fusing_updates(const OptimizerOptions& o) {
 std::vector<PassSwitch> pass_switches(const OptimizerOptions& o) {
   return {{"enable-consteval", "constant-folding", o.fold_constants},
           {o.manual_fuse.empty() ? "enable-auto-fusing" : "op-names-manual-fuse", "fuse-ops", fusing(o)},
-          {o.manual_fuse.empty() ? "enable-auto-fusing" : "op-names-manual-fuse", "fuse-updates", fusing_updates(o)},
+          {o.manual_fuse.empty() ? "enable-auto-fusing" : "op-names-manual-fuse", "fuse-updates", fusing_some(o)},
+          {o.manual_fuse.empty() ? "enable-auto-fusing" : "op-names-manual-fuse", "fuse-shifts", fusing_some(o)},
           {"enable-small-tiles", "small-tiles", o.small_tiles},
           {recompute_option(o), "choose-saved", only_if(recomputes(o))},
           {"enable-device-tilize", "tilize-on-device", only_if(o.device_tilize)},

@@ -245,5 +245,34 @@ TEST(FuseUpdates, OnlyOpsOfTheOptimizer) {
   EXPECT_EQ(f.graph.node(f.graph.find("a")).op(), "add");
 }
 
+// A hard swish becomes one op, with a register of 32 bits; a sum that a function reads stays apart.
+TEST(FuseShifts, SumsWithConstantsThatAreMultiplied) {
+  Fusing f;
+  auto x = f.b.input("x", {64, 64}), three = f.b.parameter("three", varied({32, 32})), row = f.b.parameter("row", varied({32, 64}));
+  auto shifted =
+      called(f.b, "shifted", f.b.op("add", {x, Edge(three, {Tm::broadcast(TmDim::r, 2), Tm::broadcast(TmDim::c, 2)})}, kFuseOpsRelu));
+  auto swish = called(f.b, "swish", f.b.op("multiply", {x, shifted}));
+  auto biased = called(f.b, "biased", f.b.op("add", {x, Edge(row, {Tm::broadcast(TmDim::r, 2)})}));
+  f.b.output("gated", swish);
+  f.b.output("curved", called(f.b, "tanh", f.b.tanh(biased)));
+  f.graph = finished(f.b);
+  expect_equivalence(f.graph, f, {&kFuseShifts, &kAssignFormats});
+  EXPECT_EQ(f.steps("swish").size(), 2u);
+  EXPECT_EQ(f.graph.node(f.graph.find("biased")).op(), "add");
+  EXPECT_EQ(f.graph.node(f.graph.find("tanh")).op(), "tanh");
+  EXPECT_EQ(f.graph.node(f.graph.find("swish")).precision.accumulate, DataFormat::float32);
+  EXPECT_EQ(f.graph.node(f.graph.find("biased")).precision.accumulate, DataFormat::float16_b);
+}
+
+TEST(FuseShifts, NothingWhereTheRegisterHas16Bits) {
+  Fusing f;
+  f.device = grayskull_like();
+  auto x = f.b.input("x", {64, 64}), c = f.b.parameter("c", varied({64, 64}));
+  f.b.output("out", called(f.b, "y", f.b.multiply(x, called(f.b, "s", f.b.add(x, c)))));
+  f.graph = finished(f.b);
+  expect_equivalence(f.graph, f, {&kFuseShifts});
+  EXPECT_EQ(f.graph.node(f.graph.find("y")).op(), "multiply");
+}
+
 }  // namespace
 }  // namespace buda::passes

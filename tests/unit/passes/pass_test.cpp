@@ -16,7 +16,7 @@ TEST(StandardPasses, HaveNamesSummariesAndLevels) {
     EXPECT_NE(pass->run, nullptr) << pass->name;
     EXPECT_EQ(find_pass(pass->name), pass);
   }
-  EXPECT_EQ(names.size(), 33u);
+  EXPECT_EQ(names.size(), 34u);
 }
 
 TEST(StandardPasses, UnknownNameGetsAHint) {

@@ -23,9 +23,9 @@
 //      result too.
 //   5. Fidelity: the override (rules, then --default-math-fidelity); integers take HiFi4.
 //   6. Accumulate: the override (rules, then --default-accumulate-df) if the device can; else Float32 where the error model
-//      (accumulation_error.hpp) expects too large an error of a product's sums in 16 bits; else by input 0: Float32 for Float32, Int32 for
-//      integers, Float16 for exponents of 5 bits, Float16_b for the others. Intermediate: the override, or the same; a matmul's is not
-//      narrower than 8 bits, since it is read back and added to.
+//      (accumulation_error.hpp) expects too large an error of a product's sums in 16 bits, or a fused op multiplies what it adds to a
+//      constant (fuse/shifts.hpp); else by input 0: Float32 for Float32, Int32 for integers, Float16 for exponents of 5 bits, Float16_b for
+//      the others. Intermediate: the override, or the same; a matmul's is not narrower than 8 bits, since it is read back and added to.
 //   7. Movements of values with more than 8 bits get the ops that keep all of those that the matrix unit reads (whole_movements.hpp); one
 //      without weights takes at least HiFi2 unless a rule says otherwise.
 //   8. What the device cannot hold is an error.
@@ -35,6 +35,7 @@
 #include <buda/passes/formats/format_overrides.hpp>
 #include <buda/passes/formats/value_signs.hpp>
 #include <buda/passes/formats/whole_movements.hpp>
+#include <buda/passes/fuse/shifts.hpp>
 #include <buda/passes/pipeline/standard_passes.hpp>
 
 #include <buda/base/text.hpp>
@@ -385,7 +386,8 @@ class Formats {
   DataFormat accumulator_for(const Node& n, DataFormat in, graph::MathFidelity fidelity) const {
     const DataFormat half = half_format(exponent_family(in) == ExponentFamily::none ? standard_.family : exponent_family(in));
     if (!device_.features.fp32_accumulate) return half;
-    return in == DataFormat::float32 || is_inexact_in(half, signs_->sum_of(n, fidelity), borne_error(n)) ? DataFormat::float32 : half;
+    const bool needs_all = in == DataFormat::float32 || holds_multiplied_shift(graph_, n);
+    return needs_all || is_inexact_in(half, signs_->sum_of(n, fidelity), borne_error(n)) ? DataFormat::float32 : half;
   }
 
   // What a matmul may keep its partial sums in.

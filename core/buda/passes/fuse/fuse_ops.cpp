@@ -22,6 +22,8 @@
 //
 // fuse-updates does the same with the ops of a training step's optimizer alone: an update is a chain of a dozen elementwise ops for each
 // parameter, often of a tile or two, of which each takes a core and a transfer.
+//
+// fuse-shifts does it where a sum with a constant is multiplied (shifts.hpp), on chips whose destination register holds what is between.
 #include <buda/passes/fuse/fuse_ops.hpp>
 
 #include <buda/base/text.hpp>
@@ -32,6 +34,7 @@
 #include <buda/ops/device/fused_body.hpp>
 #include <buda/ops/table/device_op.hpp>
 #include <buda/passes/fuse/fusing.hpp>
+#include <buda/passes/fuse/shifts.hpp>
 #include <buda/passes/lower/lowering_tags.hpp>
 
 #include <algorithm>
@@ -78,12 +81,16 @@ class Fuser {
       : pass_(pass), graph_(graph), context_(context), groups_(graph.id_bound(), 0) {}
 
   Result<PassReport> run() {
+    if (&pass_ == &kFuseShifts && !context_.device->features.fp32_accumulate) return report_;
     BUDA_TRY(find_candidates());
     std::vector<NodeId> order = graph_.topological_order();
     for (auto it = order.rbegin(); it != order.rend(); ++it) {
       if (!graph_.contains(*it) || groups_[it->index()] == 0) continue;
       std::vector<NodeId> members = grow(*it);
       if (members.size() < 2) continue;
+      if (&pass_ == &kFuseShifts &&
+          std::none_of(members.begin(), members.end(), [&](NodeId id) { return is_multiplied_shift(graph_, id, *it); }))
+        continue;
       auto body = arrange(*it, members);
       if (!body || !context_.rewrites.allow(pass_.name, graph_.node(*it))) continue;
       replace(*it, members, std::move(*body));
@@ -260,6 +267,7 @@ class Fuser {
 
 Result<PassReport> fuse_ops(Graph& graph, PassContext& context) { return Fuser(kFuseOps, graph, context).run(); }
 Result<PassReport> fuse_updates(Graph& graph, PassContext& context) { return Fuser(kFuseUpdates, graph, context).run(); }
+Result<PassReport> fuse_shifts(Graph& graph, PassContext& context) { return Fuser(kFuseShifts, graph, context).run(); }
 
 }  // namespace
 
@@ -271,5 +279,11 @@ const Pass kFuseUpdates = {.name = "fuse-updates",
                            .level = graph::Level::device,
                            .needs_device = true,
                            .run = fuse_updates};
+
+const Pass kFuseShifts = {.name = "fuse-shifts",
+                          .summary = "fuse sums with constants and the products that read them",
+                          .level = graph::Level::device,
+                          .needs_device = true,
+                          .run = fuse_shifts};
 
 }  // namespace buda::passes

@@ -6,7 +6,7 @@
 
 namespace buda::passes {
 
-extern const Pass kFuseOps, kFuseUpdates;
+extern const Pass kFuseOps, kFuseUpdates, kFuseShifts;
 
 // Ops with this tag fuse with those of the same value only; where any op has it, ops without it do not fuse.
 inline constexpr const char* kFuseGroup = "fuse_group";

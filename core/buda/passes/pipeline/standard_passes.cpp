@@ -40,6 +40,7 @@ const std::vector<const Pass*>& standard_passes() {
       &kSmallTiles,
       &kFuseUpdates,
       &kFuseOps,
+      &kFuseShifts,
       &kPlaceQueues,
       &kSplitSums,
       &kAssignFormats,
