@@ -37,7 +37,7 @@ class Finder {
   }
 
   void fusing() {
-    if (!contains(pipeline_, "fuse-ops"))
+    if (!contains(pipeline_, "fuse-ops") && !contains(pipeline_, "fuse-shifts"))
       find(!o_.dont_fuse.empty(), "op-names-dont-fuse", "no ops are fused; -O2 or --enable-auto-fusing fuse them");
   }
 
