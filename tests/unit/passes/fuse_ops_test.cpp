@@ -264,6 +264,18 @@ TEST(FuseShifts, SumsWithConstantsThatAreMultiplied) {
   EXPECT_EQ(f.graph.node(f.graph.find("biased")).precision.accumulate, DataFormat::float16_b);
 }
 
+// A sum that waits in a buffer of 32 bits could not meet a Float16.
+TEST(FuseShifts, OfFloat16InItsOwnFormat) {
+  Fusing f;
+  auto x = f.b.input("x", {64, 64}, DType::f16), c = f.b.parameter("c", varied({64, 64}).cast(DType::f16));
+  auto shifted = called(f.b, "s", f.b.op("add", {x, c}, kFuseOpsRelu));
+  f.b.output("out", called(f.b, "y", f.b.multiply(x, shifted)));
+  f.graph = finished(f.b);
+  f.run(kFuseShifts, f.graph);
+  f.run(kAssignFormats, f.graph);
+  EXPECT_EQ(f.graph.node(f.graph.find("y")).precision.accumulate, DataFormat::float16);
+}
+
 TEST(FuseShifts, NothingWhereTheRegisterHas16Bits) {
   Fusing f;
   f.device = grayskull_like();

@@ -386,7 +386,9 @@ class Formats {
   DataFormat accumulator_for(const Node& n, DataFormat in, graph::MathFidelity fidelity) const {
     const DataFormat half = half_format(exponent_family(in) == ExponentFamily::none ? standard_.family : exponent_family(in));
     if (!device_.features.fp32_accumulate) return half;
-    const bool needs_all = in == DataFormat::float32 || holds_multiplied_shift(graph_, n);
+    // What waits in a buffer is a Float32 then, which no value of 5 exponent bits can meet.
+    const bool adds_whole = exponent_family(half) == ExponentFamily::b && holds_multiplied_shift(graph_, n);
+    const bool needs_all = in == DataFormat::float32 || adds_whole;
     return needs_all || is_inexact_in(half, signs_->sum_of(n, fidelity), borne_error(n)) ? DataFormat::float32 : half;
   }
 
