@@ -156,6 +156,8 @@ TEST(BlobFile, PlacesOutsideTheDevice) {
   EXPECT_EQ(refused([](Blob& b) { b.dram[0].port.y = 12; }),
             "the port of queue 'x' is at 0-12, outside the network of n150, which has 10 columns and 12 rows [BB008]");
   EXPECT_EQ(refused([](Blob& b) { b.cores[1].chip = -1; }), "core 1 is on chip -1 [BB008]");
+  EXPECT_EQ(refused([](Blob& b) { b.cores[1].streams[0].bytes = ~std::uint64_t{0}; }).substr(0, 39),
+            "the buffer of stream 4 of core 1, 18446");
   EXPECT_EQ(refused([](Blob& b) { b.cores[1].streams[0].noc_in = 2; }), "stream 4 of core 1 uses network 2; there are 0 and 1 [BB008]");
 }
 

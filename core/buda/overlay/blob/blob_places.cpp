@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A route to a place beside the grid would have no end.
+// A route to a place that is not on the grid would have no end, and a buffer of any size would take in tiles without one.
 #include <buda/overlay/blob/blob_places.hpp>
 
 #include <buda/base/text.hpp>
@@ -26,6 +26,7 @@ class PlaceCheck {
         const std::string what = cat("stream ", s.number, " of core ", c);
         for (std::int32_t noc : {s.noc_in, s.noc_out})
           if (noc < 0 || noc >= kNetworks) wrong(cat(what, " uses network ", noc, "; there are 0 and 1"));
+        in_l1(s, core.ethernet ? device_.eth_l1_bytes : device_.l1.size, what);
         if (s.pcie) on_grid(s.pcie->port, cat("the port of ", what));
       }
     }
@@ -41,6 +42,10 @@ class PlaceCheck {
   }
   void on_chip(std::int32_t chip, const std::string& what) {
     if (chip < 0) wrong(cat(what, " is on chip ", chip));
+  }
+  void in_l1(const Stream& s, std::uint64_t l1_bytes, const std::string& what) {
+    if (s.address > l1_bytes || s.bytes > l1_bytes - s.address)
+      wrong(cat("the buffer of ", what, ", ", s.bytes, " bytes at ", s.address, ", ends beyond L1, which has ", l1_bytes, " bytes"));
   }
   void wrong(std::string message) { failure_.add(input_error("BB008", {file_}, std::move(message))); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether stream programs are for the networks of a device.
+// Whether stream programs are for the networks and cores of a device.
 #pragma once
 
 #include <buda/device/descriptor.hpp>
@@ -10,7 +10,7 @@
 
 namespace buda::overlay {
 
-// Cores and ports lie on the grid of the network, and streams use one of its two networks: BB008. `file` is what diagnostics name.
+// Cores and ports lie on the grid of the network, streams use one of its two networks, and their buffers end within L1: BB008. `file` is what diagnostics name.
 Result<void> check_places(const Blob& blob, const device::DeviceDescriptor& device, const std::string& file);
 
 }  // namespace buda::overlay

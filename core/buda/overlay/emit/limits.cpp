@@ -66,11 +66,32 @@ void check_core(const Blob& blob, const Core& core, const device::StreamLimits& 
           cat("put a nop between '", core.op, "' and some of its readers, or choose blockings with which fewer cores read from each core"));
 }
 
+// Whether the phases of a stream come one after the other, as the core goes through them.
+bool is_ordered(const Stream& stream) {
+  std::int64_t before = -1;
+  for (const PhaseRun& run : stream.phases) {
+    const std::int64_t first = to_phase(run.first).id, last = to_phase(run.at(run.count - 1)).id;
+    if (first <= before || (run.count > 1 && last <= first)) return false;
+    before = last;
+  }
+  return true;
+}
+
+void check_order(const Core& core, Violations& violations) {
+  for (const Stream& s : core.streams)
+    if (!is_ordered(s))
+      violations.error("OV002", nullptr, nullptr,
+                       cat("op '", core.op, "', core [", core.core.row, ", ", core.core.col, "], stream ", s.number,
+                           ": several pipes bring tiles to buffer_", s.buffer, " at the same time"));
+}
+
 }  // namespace
 
 void check_limits(const Blob& blob, const device::DeviceDescriptor& device, const device::EthCore& eth_core, Violations& violations) {
-  for (const Core& core : blob.cores)
+  for (const Core& core : blob.cores) {
     check_core(blob, core, device.streams, core.ethernet ? eth_core.streams : device.streams.per_core, violations);
+    check_order(core, violations);
+  }
 }
 
 }  // namespace buda::overlay
