@@ -6,6 +6,7 @@
 #include <buda/ops/device/fused_body.hpp>
 #include <buda/passes/fuse/fuse_ops.hpp>
 #include <buda/passes/fuse/fusing.hpp>
+#include <buda/passes/lower/lowering_tags.hpp>
 
 namespace buda::passes {
 namespace {
@@ -262,6 +263,25 @@ TEST(FuseShifts, SumsWithConstantsThatAreMultiplied) {
   EXPECT_EQ(f.graph.node(f.graph.find("tanh")).op(), "tanh");
   EXPECT_EQ(f.graph.node(f.graph.find("swish")).precision.accumulate, DataFormat::float32);
   EXPECT_EQ(f.graph.node(f.graph.find("biased")).precision.accumulate, DataFormat::float16_b);
+}
+
+// Integers are computed in Float32 at full fidelity, in a fused op, too, whichever of its steps asks for it; no sum of theirs is a shift.
+TEST(FuseOps, ExactStepsMakeAnExactOp) {
+  for (const Pass* pass : {&kFuseOps, &kFuseShifts}) {
+    Fusing f;
+    auto x = f.b.input("x", {64, 64}), c = f.b.parameter("c", varied({64, 64}));
+    auto s = called(f.b, "s", f.b.op("subtract", {x, c}));
+    f.b.node(s).tags[kExact] = "";
+    f.b.output("out", called(f.b, "y", f.b.multiply(x, s)));
+    f.graph = finished(f.b);
+    expect_equivalence(f.graph, f, {pass, &kAssignFormats});
+    const Node& y = f.graph.node(f.graph.find("y"));
+    EXPECT_EQ(y.op(), pass == &kFuseOps ? "fused_op" : "multiply");
+    if (pass == &kFuseOps) {
+      EXPECT_TRUE(y.tags.contains(kExact));
+      EXPECT_EQ(y.precision.fidelity, graph::MathFidelity::hifi4);
+    }
+  }
 }
 
 // A sum that waits in a buffer of 32 bits could not meet a Float16.

@@ -10,7 +10,8 @@
 
 namespace buda::overlay {
 
-// Cores and ports lie on the grid of the network, streams use one of its two networks, and their buffers end within L1: BB008. `file` is what diagnostics name.
+// Cores and ports lie on the grid of the network, streams use one of its two networks, and their buffers end within L1: BB008. `file` is
+// what diagnostics name.
 Result<void> check_places(const Blob& blob, const device::DeviceDescriptor& device, const std::string& file);
 
 }  // namespace buda::overlay

@@ -66,7 +66,7 @@ void check_core(const Blob& blob, const Core& core, const device::StreamLimits& 
           cat("put a nop between '", core.op, "' and some of its readers, or choose blockings with which fewer cores read from each core"));
 }
 
-// Whether the phases of a stream come one after the other, as the core goes through them.
+// Whether the ids of a stream's phases increase, in the order in which the core executes them.
 bool is_ordered(const Stream& stream) {
   std::int64_t before = -1;
   for (const PhaseRun& run : stream.phases) {

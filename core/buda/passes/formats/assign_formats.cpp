@@ -188,7 +188,7 @@ class Formats {
     const auto users = graph_.users(n.id());
     return factor && *factor != masked_bits(*factor, 0xffff0000u) && std::all_of(users.begin(), users.end(), [&](const graph::Use& use) {
              const Node& user = graph_.node(use.node);
-             if (user.op() == "multiply") return std::abs(factor_error(*factor)) > kBorneFactorError;
+             if (multiplies_by(user, use.input)) return std::abs(factor_error(*factor)) > kBorneFactorError;
              return use.input < 2 && user.op() == "matmul" && !ops::is_sparse_product(user);
            });
   }

@@ -5,10 +5,15 @@
 #include <buda/base/text.hpp>
 #include <buda/graph/tags/placement.hpp>
 #include <buda/graph/tags/training.hpp>
+#include <buda/graph/values/fused_body.hpp>
 #include <buda/graph/values/value.hpp>
 #include <buda/ops/device/device_layout.hpp>
 #include <buda/ops/table/device_op.hpp>
 #include <buda/passes/lower/lowering_tags.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <variant>
 
 namespace buda::passes {
 
@@ -33,6 +38,16 @@ bool is_z_maximum(const Node& n) {
   if (n.op() != "reduce") return false;
   auto it = n.attrs.find("dim");
   return it != n.attrs.end() && it->second == graph::Attr(std::string("z"));
+}
+
+bool multiplies_by(const Node& n, std::size_t input) {
+  const auto body = n.attrs.find(graph::kSubOps);
+  if (body == n.attrs.end()) return n.op() == "multiply";
+  const graph::FusedOperand operand{graph::FusedOperand::Kind::input, static_cast<std::int64_t>(input)};
+  const auto& steps = std::get<graph::SharedBody>(body->second)->steps;
+  return std::all_of(steps.begin(), steps.end(), [&](const graph::FusedSubOp& step) {
+    return step.type == "multiply" || std::find(step.inputs.begin(), step.inputs.end(), operand) == step.inputs.end();
+  });
 }
 
 bool keeps_format(const Node& n) { return n.op() == "splice" || is_z_maximum(n); }

@@ -23,6 +23,8 @@ bool takes_rows(const graph::Node& n);
 bool is_copy(const graph::Node& n);
 // A maximum over slices, which compares them as they are in its input.
 bool is_z_maximum(const graph::Node& n);
+// All that it does with this operand is to multiply by it, in each step of a fused op that reads it.
+bool multiplies_by(const graph::Node& n, std::size_t input);
 // Takes and gives numbers as they are: a maximum over slices, a splice.
 bool keeps_format(const graph::Node& n);
 // Kept and computed in Float32 on a device that can (lowering_tags.hpp).

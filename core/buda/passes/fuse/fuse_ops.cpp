@@ -113,6 +113,8 @@ class Fuser {
     for (NodeId id : graph_.ids()) {
       const Node& n = graph_.node(id);
       if (&pass_ == &kFuseUpdates && !graph::is_of_optimizer(n)) continue;
+      // Nothing is rounded there.
+      if (&pass_ == &kFuseShifts && n.tags.contains(kExact)) continue;
       if (!n.is_op() || !may_be_step(n) || !may_fuse(n) || n.tags.contains(graph::kTileRows) || n.outputs.size() != 1 ||
           !is_float(n.outputs[0].dtype))
         continue;
@@ -249,7 +251,8 @@ class Fuser {
       editor.merge_origins(fused, member);
       graph::merge_constraints(graph_.node(fused), graph_.node(member));
       const auto& tags = graph_.node(member).tags;
-      if (auto range = tags.find(kWideRange); range != tags.end()) graph_.node(fused).tags.insert(*range);
+      for (const char* kept : {kWideRange, kExact})
+        if (auto tag = tags.find(kept); tag != tags.end()) graph_.node(fused).tags.insert(*tag);
     }
     groups_.resize(graph_.id_bound(), 0);
     editor.replace(root, fused);

@@ -17,7 +17,8 @@ using graph::FusedBody;
 using graph::FusedOperand;
 
 bool adds_constant(const graph::Graph& graph, std::string_view type, const std::vector<graph::NodeId>& read) {
-  return type == "add" && std::any_of(read.begin(), read.end(), [&](graph::NodeId id) { return id.valid() && graph.node(id).has_value(); });
+  return (type == "add" || type == "subtract") &&
+         std::any_of(read.begin(), read.end(), [&](graph::NodeId id) { return graph.node(id).has_value(); });
 }
 
 // The first step after `from` that reads what it writes is a product.
